@@ -1,5 +1,5 @@
 //! Imports run one way: between the folders of `host`, and between the files of every folder of the project. Files are written in
-//! one place. The judge of the tests knows nothing of the library.
+//! one place. The judge of the tests knows nothing of the library. Paths in the documentation exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -253,6 +253,62 @@ fn the_judge_shares_no_code_with_what_it_judges() {
     assert!(judge.len() >= 4 && names(&folder.join("reading.rs")));
     let partial: Vec<_> = judge.into_iter().chain([folder.join("draws.rs")]).filter(names).collect();
     assert!(partial.is_empty(), "these name antwarp: {partial:?}");
+}
+
+/// All files and folders below a folder, by their paths from there; not what is built or hidden, except `.ci`.
+fn entries(root: &Path, folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        if name == "target" || name.starts_with('.') && name != ".ci" {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(entries(root, &path));
+        }
+        found.push(name);
+    }
+    found
+}
+
+/// Returns the code between backticks in prose, not in blocks.
+fn spans(text: &str) -> Vec<&str> {
+    let mut prose = text.split("```").step_by(2).flat_map(|part| part.split("\n\n")).collect::<Vec<_>>();
+    prose.retain(|part| part.contains('`'));
+    prose.into_iter().flat_map(|part| part.split('`').skip(1).step_by(2)).collect()
+}
+
+/// Returns whether the last components of a path are these, where `*` is any one.
+fn ends_with(path: &str, end: &str) -> bool {
+    let (path, end): (Vec<_>, Vec<_>) = (path.split('/').collect(), end.split('/').collect());
+    let same = |(one, other): (&&str, &&str)| one == other || *other == "*";
+    path.len() >= end.len() && path.iter().rev().zip(end.iter().rev()).all(same)
+}
+
+/// A path may leave out its first folders, as `cuda/grid.rs` does.
+#[test]
+fn paths_in_the_documentation_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = entries(root, root);
+    for page in ["docs/architecture.md", "docs/new-problem.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let is_path = |span: &&str| {
+            let of_path = |c: char| c.is_ascii_alphanumeric() || "_-./*".contains(c);
+            // Not a folder beside the checkout, nor a name that stands for any, such as READER.
+            let is_elsewhere = span.starts_with("..") || span.contains("**");
+            let stands_for_any =
+                |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_uppercase());
+            let is_name = !span.trim_end_matches('/').contains('/') && !span.ends_with(".rs");
+            span.chars().all(of_path) && !is_elsewhere && !is_name && !span.split('/').any(stands_for_any)
+        };
+        let paths: Vec<&str> = spans(&text).into_iter().filter(is_path).collect();
+        assert!(paths.len() >= 3, "{page}: {paths:?}");
+        for path in paths {
+            let exists = all.iter().any(|entry| ends_with(entry, path.trim_end_matches('/')));
+            assert!(exists, "{page}: there is no `{path}`");
+        }
+    }
 }
 
 #[test]

@@ -242,8 +242,15 @@ pub struct WalkArgs {
 
 const _: () = {
     assert!(size_of::<WalkArgs>() == 160);
+    assert!(size_of::<search::WalkState>() == 72);
     assert!(core::mem::offset_of!(WalkArgs, rules) == 32);
     assert!(core::mem::offset_of!(WalkArgs, layout) == 120);
+    assert!(size_of::<TrialArgs>() == 72);
+    assert!(core::mem::offset_of!(TrialArgs, n) == 32);
+    assert!(core::mem::offset_of!(TrialArgs, reach) == 48);
+    assert!(core::mem::offset_of!(TrialArgs, first_chain) == 60);
+    assert!(size_of::<crate::lin_kernighan::merge::Merged>() == 24);
+    assert!(core::mem::offset_of!(crate::lin_kernighan::merge::Merged, cuts) == 8);
     assert!(size_of::<PassArgs>() == 64);
     assert!(core::mem::offset_of!(PassArgs, n) == 32);
     assert!(size_of::<SearchArgs>() == 32);
@@ -372,7 +379,7 @@ macro_rules! with_kernel_families {
                 tables: In<u8>, solution: In<u8>, given: In<u8>, common: InOut<u8>, slots: InOut<u64>, costs: InOut<u64>
             }
             /// Trials of every tour: [`trial::run`]($crate::lin_kernighan::trial::run). `started` counts the trials that have
-            /// started.
+            /// started; it must be 0 at first, as `PlanMerge` leaves it.
             RunTrials(TrialArgs) {
                 order: In<u32>, position: In<u32>, ahead: In<i32>, lists: In<u32>, near: In<i32>, places: In<u8>,
                 points: In<[f64; 3]>, matrix: In<i32>, started: InOut<u32>, gain: InOut<i64>, count: InOut<u32>,
@@ -395,17 +402,17 @@ macro_rules! with_kernel_families {
                 words: In<u32>, starts: In<u32>, gain: InOut<i64>, count: InOut<u32>, cuts: InOut<[u32; 3]>
             }
             /// Merges the trials' results: [`merge::plan`]($crate::lin_kernighan::merge::plan), with the tours' memory
-            /// concatenated.
+            /// concatenated. Sets `started` to 0, which the next `RunTrials` relies on.
             PlanMerge(TrialArgs) {
                 order: In<u32>, position: In<u32>, gain: In<i64>, count: InOut<u32>, cuts: In<[u32; 3]>,
-                claims: InOut<u64>, bits: InOut<u32>, before: InOut<u32>, which: InOut<u32>, at: InOut<u32>,
-                begin: InOut<u32>, next: InOut<u32>, far: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
+                claims: InOut<u64>, bits: InOut<u32>, cuts_before_word: InOut<u32>, cut_of_position: InOut<u32>, cut_positions: InOut<u32>,
+                segment_start: InOut<u32>, successor: InOut<u32>, distance_or_cycle: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
                 started: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
             }
             /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
             PlaceNodes(TrialArgs) {
                 order: In<u32>, ahead: In<i32>, places: In<u8>, points: In<[f64; 3]>, matrix: In<i32>,
-                cuts: In<[u32; 3]>, bits: In<u32>, before: In<u32>, which: In<u32>, at: In<u32>, begin: In<u32>,
+                cuts: In<[u32; 3]>, bits: In<u32>, cuts_before_word: In<u32>, cut_of_position: In<u32>, cut_positions: In<u32>, segment_start: In<u32>,
                 merged: In<Merged>, next_order: InOut<u32>, next_ahead: InOut<i32>, position: InOut<u32>
             }
             /// One reversal: [`PassBoard::turn`]($crate::papers::local_search::best::PassBoard::turn).

@@ -211,7 +211,7 @@ fn max(a: i32, b: i32) -> i32 {
 }
 
 /// The earth's radius of TSPLIB, in kilometres.
-pub const EARTH_RADIUS: f64 = 6378.388;
+pub const GEO_RADIUS_KM: f64 = 6378.388;
 
 /// TSPLIB's own π: its distances are computed with six digits.
 #[expect(clippy::approx_constant, reason = "TSPLIB's distances are defined with six digits")]
@@ -237,7 +237,7 @@ fn geo(a: [f64; 3], b: [f64; 3]) -> i32 {
     let cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3);
     // Rounding can push the cosine of equal or opposite places past 1, where the angle is NaN.
     let cosine = cosine.clamp(-1.0, 1.0);
-    (EARTH_RADIUS * acos(cosine) + 1.0) as i32
+    (GEO_RADIUS_KM * acos(cosine) + 1.0) as i32
 }
 
 /// The radius of the sphere of `GEOM`, in metres.

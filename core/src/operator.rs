@@ -71,7 +71,7 @@ pub unsafe trait Reach: Copy + Send + Sync {
     fn steps(self) -> u32;
     /// Returns the number of partial moves that a step keeps, for all steps but the last: at most [`MOST_KEPT`] for all steps
     /// together.
-    fn kept(self, step: u32) -> u32;
+    fn beam_width(self, step: u32) -> u32;
     /// As [`Operator::PAIRS`].
     fn pairs(self) -> bool;
     /// As [`Operator::SEGMENT`].
@@ -95,9 +95,9 @@ unsafe impl Reach for LinKernighan {
     }
 
     #[inline(always)]
-    fn kept(self, step: u32) -> u32 {
-        const KEPT: [u32; MOST_STEPS as usize - 1] = [4, 3, 2, 2, 1];
-        KEPT[step as usize]
+    fn beam_width(self, step: u32) -> u32 {
+        const WIDTHS: [u32; MOST_STEPS as usize - 1] = [4, 3, 2, 2, 1];
+        WIDTHS[step as usize]
     }
 
     #[inline(always)]
@@ -137,7 +137,7 @@ unsafe impl Reach for Shallow {
 
     /// Nearly all: two directions, eight neighbours, two edges for each.
     #[inline(always)]
-    fn kept(self, _: u32) -> u32 {
+    fn beam_width(self, _: u32) -> u32 {
         MOST_KEPT
     }
 

@@ -82,7 +82,7 @@ pub trait Team: Copy {
     }
 }
 
-/// A team of one: a CPU thread. Parallelism on the CPU is over ants, so nothing here needs to wait.
+/// A team of one: a CPU thread. CPU threads share out ants, trials and walks, so nothing here needs to wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Serial;
 

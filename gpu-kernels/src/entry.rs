@@ -71,23 +71,43 @@ macro_rules! entry {
     };
 }
 
+/// Defines the metrics by number, the last of which also stands for all other numbers, and [`NUMBERED`], the list of them.
+macro_rules! metric_of {
+    ($($metric:ident)*; $last:ident) => {
+        /// The metrics that a kernel finds by number.
+        const NUMBERED: &[Metric] = &[$(Metric::$metric,)* Metric::$last];
+
+        /// Returns the metric with this number; `None` for [`BY_MATRIX`].
+        #[inline(always)]
+        fn metric_of(number: u32) -> Option<Metric> {
+            match number {
+                BY_MATRIX => None,
+                $(m if m == Metric::$metric as u32 => Some(Metric::$metric),)*
+                _ => Some(Metric::$last),
+            }
+        }
+    };
+}
+metric_of! { Euc2d Ceil2d Att Man2d Max2d Euc3d Man3d Max3d Xray1 Xray2; Floor2d }
+
+// A metric that is computed on GPUs, but missing in the list, would be taken for the last one.
+const _: () = {
+    let mut i = 0;
+    while i < Metric::ALL.len() {
+        let (metric, mut is_numbered, mut at) = (Metric::ALL[i], false, 0);
+        while at < NUMBERED.len() {
+            is_numbered |= NUMBERED[at] as u32 == metric as u32;
+            at += 1;
+        }
+        assert!(is_numbered == metric.is_algebraic(), "`metric_of!` has to list the algebraic metrics");
+        i += 1;
+    }
+};
+
 /// Returns the instance's distances. `metric` is a [`Metric`] that needs nothing beyond roots, or [`BY_MATRIX`].
 #[inline(always)]
 pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
-    let metric = match metric {
-        BY_MATRIX => None,
-        m if m == Metric::Euc2d as u32 => Some(Metric::Euc2d),
-        m if m == Metric::Ceil2d as u32 => Some(Metric::Ceil2d),
-        m if m == Metric::Att as u32 => Some(Metric::Att),
-        m if m == Metric::Man2d as u32 => Some(Metric::Man2d),
-        m if m == Metric::Max2d as u32 => Some(Metric::Max2d),
-        m if m == Metric::Euc3d as u32 => Some(Metric::Euc3d),
-        m if m == Metric::Man3d as u32 => Some(Metric::Man3d),
-        m if m == Metric::Max3d as u32 => Some(Metric::Max3d),
-        m if m == Metric::Xray1 as u32 => Some(Metric::Xray1),
-        m if m == Metric::Xray2 as u32 => Some(Metric::Xray2),
-        _ => Some(Metric::Floor2d),
-    };
+    let metric = metric_of(metric);
     Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
 }
 

@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use antwarp_core::geometry::{Grid, Places};
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{self, MergeBoard, Next};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges};
 use antwarp_core::operator::{LinKernighan, Shallow};
@@ -104,7 +104,7 @@ macro_rules! run {
                         near: p.near.as_ptr(),
                         places: Places { geometry, start: p.places.as_ptr().cast() },
                     };
-                    let (trials, most) = (args.round.trials as usize, MOST as usize);
+                    let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
                     let first = chain as usize * trials;
                     let changes = TrialChanges {
                         gain: own(p.gain, first, trials),
@@ -131,7 +131,7 @@ run! {
 entry!(grid_take_changes, TakeChanges, 256, 1, |args, p| {
     // SAFETY: the caller's promise; a trial is handled by one warp.
     unsafe {
-        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
         let from = TrialChanges {
             gain: fixed(p.from_gain, 0, trials),
             count: fixed(p.from_count, 0, trials),
@@ -150,13 +150,13 @@ entry!(grid_pack_changes, PackChanges, 256, 1, |args, p| {
     // SAFETY: the caller's promise, with words for all trials, however many edges are removed; the words counted belong to one
     // warp.
     unsafe {
-        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
         let from = TrialChanges {
             gain: fixed(p.gain, 0, trials),
             count: fixed(p.count, 0, trials),
             cuts: fixed(p.cuts, 0, trials * most),
         };
-        let words = own(p.words, 0, trials * trial::packed(MOST) as usize);
+        let words = own(p.words, 0, trials * trial::packed(MAX_SEGMENTS) as usize);
         each_warp(&args, |trial| {
             let count = from.count.get(trial);
             if count > 0 {
@@ -174,7 +174,7 @@ entry!(grid_pack_changes, PackChanges, 256, 1, |args, p| {
 entry!(grid_unpack_changes, UnpackChanges, 256, 1, |args, p| {
     // SAFETY: the caller's promise, with the starts of changes of these trials; a change is handled by one warp.
     unsafe {
-        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
         let to = TrialChanges {
             gain: own(p.gain, 0, trials),
             count: own(p.count, 0, trials),
@@ -197,8 +197,9 @@ entry!(blocks_plan_merge, PlanMerge, 1024, 1, |args, p| {
             blocks,
             thread::block_idx() % blocks,
         );
+        // As `merge::bit_words`, in 64 bits.
         let words = n / 32 + 1;
-        let (trials, most) = (args.round.trials as usize, MOST as usize);
+        let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
         let first = chain * trials;
         let tour = Tour {
             n: args.n,
@@ -219,12 +220,12 @@ entry!(blocks_plan_merge, PlanMerge, 1024, 1, |args, p| {
         let board = MergeBoard {
             claims: own(p.claims, chain * n, n),
             bits: own(p.bits, chain * words, words),
-            before: own(p.before, chain * words, words),
-            which: own(p.which, chain * n, n),
-            at: own(p.at, chain * n, n),
-            begin: own(p.begin, chain * n, n),
-            next: own(p.next, chain * pairs, pairs),
-            far: own(p.far, chain * pairs, pairs),
+            cuts_before_word: own(p.cuts_before_word, chain * words, words),
+            cut_of_position: own(p.cut_of_position, chain * n, n),
+            cut_positions: own(p.cut_positions, chain * n, n),
+            segment_start: own(p.segment_start, chain * n, n),
+            successor: own(p.successor, chain * pairs, pairs),
+            distance_or_cycle: own(p.distance_or_cycle, chain * pairs, pairs),
         };
         let made = merge::plan(team, tour, board, changes, args.round.trials);
         team.single(|| {
@@ -246,7 +247,7 @@ macro_rules! place {
             // SAFETY: the caller's promise; a position is handled by one thread.
             unsafe {
                 let geometry = $geometry(p.points, p.matrix, args.metric, args.n);
-                let words = args.n / 32 + 1;
+                let words = merge::bit_words(args.n);
                 let all = args.chains as u64 * args.n as u64;
                 let mut i = thread::block_idx() as u64 * thread::block_dim() as u64 + thread::thread_idx() as u64;
                 while i < all {
@@ -266,14 +267,14 @@ macro_rules! place {
                     let board = MergeBoard {
                         claims: Slots::none(),
                         bits: fixed(p.bits, chain * of_bits, of_bits),
-                        before: fixed(p.before, chain * of_bits, of_bits),
-                        which: fixed(p.which, from, n),
-                        at: fixed(p.at, from, n),
-                        begin: fixed(p.begin, from, n),
-                        next: Slots::none(),
-                        far: Slots::none(),
+                        cuts_before_word: fixed(p.cuts_before_word, chain * of_bits, of_bits),
+                        cut_of_position: fixed(p.cut_of_position, from, n),
+                        cut_positions: fixed(p.cut_positions, from, n),
+                        segment_start: fixed(p.segment_start, from, n),
+                        successor: Slots::none(),
+                        distance_or_cycle: Slots::none(),
                     };
-                    let (trials, most) = (args.round.trials as usize, MOST as usize);
+                    let (trials, most) = (args.round.trials as usize, MAX_SEGMENTS as usize);
                     let changes = TrialChanges {
                         gain: Slots::none(),
                         count: Slots::none(),

@@ -240,7 +240,7 @@ impl Backend {
         }
     }
 
-    /// Makes tours for `problem`, which all start as the one along its numbering.
+    /// Makes tours for `problem`, which start as the tours of the spec, or else along its numbering.
     ///
     /// # Errors
     /// If they do not fit in the backend's memory, or their kernels cannot be loaded.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::marker::PhantomData;
+use std::num::IntErrorKind;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
@@ -140,12 +141,15 @@ fn number(text: &str, kind: Kind, none: Option<&'static str>) -> std::result::Re
 
 /// Parses a whole number, or the word for none.
 fn whole(text: &str, most: u64, none: Option<&'static str>) -> std::result::Result<Value, String> {
-    match (text.parse::<u64>(), none) {
-        (_, Some(none)) if text == none => Ok(Value::Null),
-        (Ok(number), _) if number <= most => Ok(number.into()),
-        (_, None) => Err("give a whole number".to_owned()),
-        (_, Some(none)) => Err(format!("give a whole number, or `{none}`")),
+    if none == Some(text) {
+        return Ok(Value::Null);
     }
+    let what = match text.parse::<u64>() {
+        Ok(number) if number <= most => return Ok(number.into()),
+        Err(error) if *error.kind() != IntErrorKind::PosOverflow => "give a whole number".to_owned(),
+        _ => format!("give at most {most}"),
+    };
+    Err(what + &none.map_or_else(String::new, |none| format!(", or `{none}`")))
 }
 
 /// Describes a setting of an algorithm: its sentence, when it applies, its range and its default.

@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+/// The remedy for lack of memory that always helps.
+pub const SMALLER: &str = "a smaller instance";
+
 /// Why a backend failed. The messages include the remedy; the CLI prints them unchanged.
 #[derive(Debug, Error)]
 pub enum BackendError {
@@ -52,8 +55,7 @@ pub enum BackendError {
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory for {what}: {needed} are needed, but {free} are free. Use fewer ants (`ants`), \
-         individuals (`population`) or walks (`walks`), shorter candidate lists (`candidates` 16), or the other backend"
+        "not enough {place} memory for {what}: {needed} are needed, but {free} are free. Use {remedy}, or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.
@@ -64,6 +66,8 @@ pub enum BackendError {
         needed: String,
         /// Bytes, formatted.
         free: String,
+        /// What needs less memory; a solver that knows its settings says more than [`SMALLER`].
+        remedy: &'static str,
     },
     /// A kernel could not be launched.
     #[error("cannot launch kernel `{kernel}`: {source}")]
@@ -124,4 +128,15 @@ pub enum BackendError {
     /// A GPU does not support Lin-Kernighan moves on the tours of ants.
     #[error("`local_search` lk runs on CPU threads: give `backend` cpu, or `local_search` three-opt")]
     LinKernighanOfAnts,
+}
+
+impl BackendError {
+    /// Names what needs less memory, if the error is that there was not enough.
+    #[must_use]
+    pub fn with_remedy(mut self, better: &'static str) -> BackendError {
+        if let BackendError::OutOfMemory { remedy, .. } = &mut self {
+            *remedy = better;
+        }
+        self
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Lockstep;
 
 /// Maximum number of tours waiting for a run: it accepts them faster than others find better ones, or it is about to end.
-const MOST: usize = 8;
+const MOST_WAITING: usize = 8;
 
 /// A tour in transit, in the instance's numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Post {
     pub fn deliver(&self, voyager: Arc<Voyager>) {
         let mut arrived = lock(&self.arrived);
         arrived.retain(|other| other.from != voyager.from);
-        if arrived.len() == MOST {
+        if arrived.len() == MOST_WAITING {
             arrived.pop_front();
         }
         arrived.push_back(voyager);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::trial::{HEAD, LOOKED_AT, TrialRound, packed};
 
 use super::{BackendError, Enough, LocalSearch};
@@ -10,7 +10,7 @@ use super::{BackendError, Enough, LocalSearch};
 /// Maximum number of kicks of a tour per round.
 pub const MOST_TRIALS: u32 = 1 << 20;
 // The cuts of all trials must have distinct 32-bit numbers.
-const _: () = assert!(MOST_TRIALS as u64 * MOST as u64 <= u32::MAX as u64);
+const _: () = assert!(MOST_TRIALS as u64 * MAX_SEGMENTS as u64 <= u32::MAX as u64);
 
 /// Nodes per trial of a round without kicks. A trial searches around a few of them, so that changes seldom share nodes; after some
 /// rounds, all have been covered.
@@ -82,10 +82,10 @@ impl Found {
     pub fn starts(&self, n: u32, trials: u32) -> Vec<u32> {
         let (mut starts, mut at) = (Vec::new(), 0);
         while let Some(&[trial, _, _, count]) = self.words[at..].first_chunk::<{ HEAD as usize }>() {
-            let end = at + packed(count.min(MOST)) as usize;
+            let end = at + packed(count.min(MAX_SEGMENTS)) as usize;
             let cuts = self.words.get(at + HEAD as usize..end);
             let is_right = |cuts: &[u32]| cuts.iter().all(|&word| word < n);
-            if trial >= trials || count > MOST || !cuts.is_some_and(is_right) {
+            if trial >= trials || count > MAX_SEGMENTS || !cuts.is_some_and(is_right) {
                 break;
             }
             starts.push(at as u32);

@@ -14,6 +14,7 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
         what: what.to_string(),
         needed: shortage.needed(),
         free: shortage.free(),
+        remedy: super::error::SMALLER,
     }
 }
 

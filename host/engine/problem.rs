@@ -32,7 +32,7 @@ const MOST_IDS: usize = 1 << 25;
 const MOST_REDUCED: usize = 2000;
 
 /// Further bytes per node: places, numbers, the tree in which neighbours are searched.
-const A_NODE: usize = 200;
+const BYTES_PER_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
 pub struct Problem {
@@ -180,7 +180,7 @@ impl Problem {
         let found = listed.max(NEAR.min(most)).max(neighbors);
         let matrix = instance.matrix().map_or(0, <[i32]>::len);
         // The lists as found, by number, and renumbered.
-        check_memory("the candidate lists", 12 * n * found + A_NODE * n + 4 * matrix)?;
+        check_memory("the candidate lists", 12 * n * found + BYTES_PER_NODE * n + 4 * matrix)?;
         let Some(mut near) = nearest_until(instance, found, enough) else { return Ok(None) };
         let Some(order) = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough) else {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Places on the globe as points on a unit sphere.
 
-use antwarp_core::metric::{EARTH_RADIUS, GEOM_RADIUS, Metric, geo_radians};
+use antwarp_core::metric::{GEO_RADIUS_KM, GEOM_RADIUS, Metric, geo_radians};
 
 use super::kd_tree::square;
 
@@ -11,7 +11,7 @@ pub fn radians(metric: Metric, coordinate: f64) -> f64 {
 
 /// Returns the radius of the globe of `GEO`, in kilometres, or of `GEOM`, in metres.
 pub fn radius(metric: Metric) -> f64 {
-    if metric == Metric::Geo { EARTH_RADIUS } else { GEOM_RADIUS }
+    if metric == Metric::Geo { GEO_RADIUS_KM } else { GEOM_RADIUS }
 }
 
 /// Returns the place of a point given as latitude and longitude.

@@ -47,7 +47,7 @@ pub use error::Text;
 pub use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
 pub use kd_tree::{Cell, KdTree, Search, square};
-pub use model::{Distances, EARTH_RADIUS, Ends, Instance, Kind};
+pub use model::{Distances, Ends, Instance, Kind, MEAN_EARTH_RADIUS_M};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub use neighbors::{motors, nearest_among, unvisited};
 pub use qaplib::Qap;

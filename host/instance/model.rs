@@ -76,7 +76,7 @@ impl PartialEq for Notes {
 }
 
 /// The mean radius of the earth in metres, used for great-circle distances.
-pub const EARTH_RADIUS: f64 = 6_371_008.8;
+pub const MEAN_EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// Unrounded lengths are scaled to at most this many bits internally, so that the sum of two still fits 32 bits.
 const LONGEST_BITS: i32 = 30;
@@ -157,7 +157,7 @@ impl Instance {
     }
 
     /// Creates an instance from these places on the earth, given as latitude and longitude in degrees, with great-circle distances
-    /// in metres on a sphere of [`EARTH_RADIUS`].
+    /// in metres on a sphere of [`MEAN_EARTH_RADIUS_M`].
     ///
     /// # Errors
     /// If there are no places, or one is not on the earth.
@@ -172,7 +172,7 @@ impl Instance {
             }
         }
         let radians = places.iter().map(|place| place.map(f64::to_radians)).collect();
-        let instance = Instance::on_sphere(name, EARTH_RADIUS, radians)?;
+        let instance = Instance::on_sphere(name, MEAN_EARTH_RADIUS_M, radians)?;
         let display = places.into_iter().map(|[latitude, longitude]| [longitude, latitude]).collect();
         Ok(Instance { unit: Unit::Metres, ..instance.with_display(display) })
     }
@@ -857,7 +857,7 @@ mod tests {
         let haversine = |[a, b]: [f64; 2], [c, d]: [f64; 2]| {
             let [a, b, c, d] = [a, b, c, d].map(f64::to_radians);
             let half = ((c - a) / 2.0).sin().powi(2) + a.cos() * c.cos() * ((d - b) / 2.0).sin().powi(2);
-            2.0 * EARTH_RADIUS * half.sqrt().asin()
+            2.0 * MEAN_EARTH_RADIUS_M * half.sqrt().asin()
         };
         for i in 0..6 {
             for j in (0..6).filter(|&j| j != i) {

@@ -26,7 +26,7 @@ const SIZES: RangeInclusive<u32> = 2..=16384;
 const COST_LIMIT: i128 = 1 << 60;
 
 /// Entries of generated matrices are from 1 to this.
-const LARGEST_ENTRY: u32 = 99;
+const LARGEST_GENERATED: u32 = 99;
 
 /// Numbers per line of a solution file.
 const NUMBERS_PER_LINE: usize = 20;
@@ -163,7 +163,7 @@ fn uniform_matrix(n: u32, seed: u64, part: u32) -> Vec<i32> {
     let mut matrix = vec![0; size * size];
     for i in 0..n {
         for j in i + 1..n {
-            let entry = 1 + draws.step(i).below(j, LARGEST_ENTRY) as i32;
+            let entry = 1 + draws.step(i).below(j, LARGEST_GENERATED) as i32;
             let (i, j) = (i as usize, j as usize);
             matrix[i * size + j] = entry;
             matrix[j * size + i] = entry;

@@ -88,7 +88,7 @@ impl<'a> Solver<'a> {
             Some(seed) => algorithm.seeded(seed),
             None => algorithm,
         };
-        let takes_tours = algorithm.takes_initial_tour() || matches!(algorithm, Algorithm::Genetic(_));
+        let takes_tours = algorithm.takes_initial_tour() || algorithm.has_population();
         if self.initial.is_some() && !takes_tours {
             return Err(SolveError::Settings(format!("{} takes no initial tour", algorithm.name())));
         }

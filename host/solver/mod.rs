@@ -14,7 +14,7 @@ mod target;
 
 pub use builder::Solver;
 pub use papers::{acs, genetic, ils, mmas, search};
-pub use placement::{Placement, placement};
+pub use placement::{Placement, placement, placement_of_all};
 pub use target::proven_optimum;
 
 use std::time::Instant;
@@ -159,15 +159,16 @@ impl Algorithm {
     /// The problem, and the remedy.
     pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
         self.check()?;
+        let (_, is_symmetric) = self.needs();
         match self {
-            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan"),
-            Algorithm::Ils(_) => check_kind(instance, "iterated local search"),
+            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan", is_symmetric),
+            Algorithm::Ils(_) => check_kind(instance, "iterated local search", is_symmetric),
             Algorithm::Mmas(_) => {
-                check_kind(instance, "MMAS")?;
+                check_kind(instance, "MMAS", is_symmetric)?;
                 self.check_local_search(instance)
             }
             Algorithm::Acs(settings) => {
-                check_kind(instance, "ACS")?;
+                check_kind(instance, "ACS", is_symmetric)?;
                 self.check_local_search(instance)?;
                 settings.check_for(instance)
             }
@@ -204,6 +205,14 @@ impl Algorithm {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => true,
             // A genetic algorithm takes a population.
             Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => false,
+        }
+    }
+
+    /// Returns whether a run can start from a population, and has one at its end.
+    pub fn has_population(&self) -> bool {
+        match self {
+            Algorithm::Genetic(_) => true,
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) | Algorithm::Mmas(_) | Algorithm::Acs(_) => false,
         }
     }
 
@@ -300,7 +309,7 @@ impl Algorithm {
         if let Some(solution) = solve_exactly(instance, begin)? {
             return Ok(solution);
         }
-        match self {
+        let solved = match self {
             Algorithm::LinKernighan(settings) => {
                 lin_kernighan::solve(instance, settings, initial.as_deref(), backend, stop, contact)
             }
@@ -311,6 +320,25 @@ impl Algorithm {
             Algorithm::Acs(settings) => acs::solve(instance, settings, backend, stop, contact),
             Algorithm::Genetic(settings) => {
                 genetic::solve(instance, settings, initial, backend, stop, contact, keep)
+            }
+        };
+        solved.map_err(|error| error.with_remedy(self.memory_remedy()))
+    }
+
+    /// Returns the settings to reduce if memory is short.
+    fn memory_remedy(&self) -> &'static str {
+        match self {
+            Algorithm::Ils(settings) if settings.improvement == ils::Improvement::Best => {
+                "shorter neighbour lists (`neighbors`)"
+            }
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => {
+                "fewer tours or kicks at a time (`chains`, `trials`), shorter neighbour lists (`neighbors`)"
+            }
+            Algorithm::Mmas(_) | Algorithm::Acs(_) => {
+                "fewer ants (`ants`), shorter candidate lists (`candidates` 16)"
+            }
+            Algorithm::Genetic(_) => {
+                "fewer individuals (`population`), shorter neighbour lists (`neighbors`)"
             }
         }
     }
@@ -355,6 +383,17 @@ pub enum SolveError {
     },
 }
 
+impl SolveError {
+    /// As [`BackendError::with_remedy`].
+    #[must_use]
+    pub(crate) fn with_remedy(self, remedy: &'static str) -> SolveError {
+        match self {
+            SolveError::Backend(error) => SolveError::Backend(error.with_remedy(remedy)),
+            other => other,
+        }
+    }
+}
+
 /// The result of a run: a tour that was checked, and a cost recomputed from the instance.
 #[derive(Clone, Debug, Serialize)]
 pub struct Solution {
@@ -362,7 +401,7 @@ pub struct Solution {
     pub tour: Vec<u32>,
     /// Its internal cost; in the user's unit: [`Instance::tour_cost`].
     pub cost: i64,
-    /// Iterations done; for iterated local search, kicks of each chain.
+    /// Iterations done; for `lk` and `ils`, kicks of each chain.
     pub iterations: u64,
     /// The iteration (from 1) that found the tour; 0: no improvement over the initial tour.
     pub best_iteration: u64,
@@ -370,7 +409,7 @@ pub struct Solution {
     pub seconds: f64,
     /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,
-    /// Tours built; for iterated local search, kicks of all chains.
+    /// Tours built; for `lk` and `ils`, kicks of all chains.
     pub tours: u64,
     /// Why the run ended.
     pub stopped_by: StopReason,
@@ -430,28 +469,23 @@ impl Solution {
 /// # Errors
 /// If no tour has all fixed edges.
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
-    let refused = |why: String| {
-        Err(SolveError::Unsupported { algorithm: "antwarp", instance: instance.name().to_string(), why })
-    };
+    // `check_kind` has rejected larger ones of these.
     let is_other = instance.ends().is_some() || !instance.fixed_edges().is_empty();
-    if instance.len() > if is_other { exact::FEW_OF_OTHERS } else { exact::FEW } {
-        if is_other {
-            let what = if instance.ends().is_some() { "open paths" } else { "instances with fixed edges" };
-            return refused(format!(
-                "{what} of more than {} nodes are not supported yet",
-                exact::FEW_OF_OTHERS
-            ));
-        }
+    if instance.len() > exact::FEW && !is_other {
         return Ok(None);
     }
     match exact::shortest(instance) {
         Some(tour) => Ok(Some(exact::solution(instance, tour, begin))),
-        None => refused("no tour has all of its fixed edges".to_string()),
+        None => Err(SolveError::Unsupported {
+            algorithm: "antwarp",
+            instance: instance.name().to_string(),
+            why: "no tour has all of its fixed edges".to_string(),
+        }),
     }
 }
 
-/// Rejects instances that no algorithm here, or not this one, can solve.
-fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveError> {
+/// Rejects instances that no algorithm here can solve, and those with directed edges for an algorithm that needs symmetric ones.
+fn check_kind(instance: &Instance, algorithm: &'static str, is_symmetric: bool) -> Result<(), SolveError> {
     let refuse = |why: &str| {
         Err(SolveError::Unsupported {
             algorithm,
@@ -468,7 +502,7 @@ fn check_kind(instance: &Instance, algorithm: &'static str) -> Result<(), SolveE
         let most = exact::FEW_OF_OTHERS;
         return refuse(&format!("{what} of more than {most} nodes are not supported yet"));
     }
-    if !matches!(algorithm, "MMAS" | "ACS" | "GA") && !instance.is_symmetric() {
+    if is_symmetric && !instance.is_symmetric() {
         return refuse("its edges have a direction; use `algorithm` mmas or acs");
     }
     Ok(())
@@ -530,6 +564,18 @@ mod tests {
         ];
         all.extend([Crossover::Scx, Crossover::Hybrid, Crossover::Eax].map(genetic));
         all
+    }
+
+    #[test]
+    fn remedies_for_short_memory_name_settings_of_the_algorithm() {
+        for algorithm in all() {
+            let declaration = algorithm.declaration();
+            let remedy = algorithm.memory_remedy();
+            // The parts at odd positions are between backticks: a setting, and perhaps its value.
+            let named: Vec<_> = remedy.split('`').skip(1).step_by(2).collect();
+            let is_setting = |name: &&str| declaration.setting(name.split(' ').next().unwrap()).is_some();
+            assert!(!named.is_empty() && named.iter().all(is_setting), "{}: {remedy}", algorithm.name());
+        }
     }
 
     proptest! {

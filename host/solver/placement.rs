@@ -38,6 +38,29 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
     })
 }
 
+/// As [`placement`], for several runs that share one backend.
+///
+/// # Errors
+/// As [`placement`]; also if some of the runs use a GPU and others cannot.
+pub fn placement_of_all(runs: &[(Algorithm, &Instance)], asked: Choice) -> Result<Placement, SolveError> {
+    let place = |(algorithm, instance): &(Algorithm, &Instance)| {
+        let placement = placement(algorithm, instance, asked)?;
+        // If a GPU is asked for, all of them fail, or none.
+        let fails = algorithm.on_threads().filter(|_| asked == Choice::Cuda);
+        Ok((placement, placement.why_cpu.or(fails)))
+    };
+    let places = runs.iter().map(place).collect::<Result<Vec<_>, SolveError>>()?;
+    let on_threads = places.iter().find(|(_, why)| why.is_some());
+    match on_threads.or(places.first()) {
+        Some((_, Some(why))) if places.iter().any(|(_, why)| why.is_none()) => {
+            let what = "runs on CPU threads: measure it separately, or give `backend` cpu";
+            Err(SolveError::Settings(format!("{why} {what}")))
+        }
+        Some((placement, _)) => Ok(*placement),
+        None => Ok(Placement { choice: asked, why_cpu: None }),
+    }
+}
+
 /// Names what makes an instance too large for GPUs, if it is.
 fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
     let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
@@ -75,5 +98,17 @@ mod tests {
             }
         }
         assert_eq!(at(&plain, &small, Choice::Auto), Placement { choice: Choice::Auto, why_cpu: None });
+
+        let of_all = |runs: &[&Algorithm], asked| {
+            let runs: Vec<_> = runs.iter().map(|&algorithm| (algorithm.clone(), &small)).collect();
+            placement_of_all(&runs, asked)
+        };
+        for asked in [Choice::Auto, Choice::Cpu, Choice::Cuda] {
+            let elsewhere = Placement { choice: asked, why_cpu: None };
+            assert_eq!(of_all(&[], asked).unwrap(), elsewhere);
+            assert_eq!(of_all(&[&plain, &plain], asked).unwrap(), elsewhere);
+            assert_eq!(of_all(&[&eax, &ants], asked).unwrap(), at(&eax, &small, asked));
+            assert_eq!(of_all(&[&plain, &eax], asked).is_ok(), asked == Choice::Cpu);
+        }
     }
 }

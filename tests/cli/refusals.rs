@@ -40,6 +40,9 @@ fn wrong_usage_is_status_2() {
         (&["--rho", "1"], "--rho"),
         (&["--candidates", "0"], "at least 1"),
         (&["--ants", "0"], "--ants"),
+        (&["--ants", "4294967296"], "give at most 4294967295"),
+        (&["--candidates", "99999999999999999999"], "give at most 4294967295, or `all`"),
+        (&["--ants", "many"], "give a whole number"),
         (&["--time", "soon"], "10s"),
         (&["--iterations", "0"], "--iterations"),
         (&["--iterations", "0n"], "0.1n"),
@@ -215,6 +218,9 @@ fn options_of_other_algorithms_are_refused() {
         solve(args).assert().code(2).stdout("").stderr(contains(*message));
     }
     solve(&[&directed, "--ants", "5", "--tabu", "list", "--iterations", "1"]).assert().success();
+    // Iterated local search has it too, but so does the default for these edges.
+    solve(&[&directed, "--breadth", "5", "--iterations", "1"]).assert().success();
+    solve(&[instance, "--breadth", "5"]).assert().code(2).stderr(contains("this run uses lk"));
 }
 
 fn bad_inputs_are_status_3_and_name_the_file() {
@@ -374,12 +380,20 @@ fn within(kib: u32, line: &str) -> std::process::Output {
 
 #[cfg(target_os = "linux")]
 fn short_memory_is_told_before_it_is_used_up() {
-    for algorithm in ["mmas", "acs", "ga", "ga --crossover eax", "ga --initial local-optima"] {
+    for (algorithm, remedy) in [
+        ("lk --chains 1024", "--chains"),
+        ("mmas", "--ants"),
+        ("acs", "--ants"),
+        ("ga", "--population"),
+        ("ga --crossover eax", "--population"),
+        ("ga --initial local-optima", "--population"),
+    ] {
         let line = format!("solve E316k.0 --time 60s --backend cpu --threads 2 --algorithm {algorithm}");
         let output = within(400_000, &line);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{algorithm}: {said}");
         assert!(said.contains("not enough main memory for"), "{algorithm}: {said}");
+        assert!(said.contains(&format!("({remedy}")), "{algorithm}: {said}");
     }
     let output = within(600_000, "search qap --uniform 5000 --time 1s --backend cpu --threads 2");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -10,9 +10,9 @@ use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
 /// Most segments. Few trials need more than 64; on lattices those gain far more than the others.
-pub const MOST: u32 = 128;
+pub const MAX_SEGMENTS: u32 = 128;
 /// Words of memory that [`Cuts`] take, even: `first` has an entry after the last segment.
-pub const WORDS: u32 = 6 * MOST + 2;
+pub const WORDS: u32 = 6 * MAX_SEGMENTS + 2;
 /// More than any position.
 const NONE: u32 = 1 << 30;
 /// Most ends of removed edges of a move; a team has one member or at least this many.
@@ -118,12 +118,12 @@ impl Cuts {
     pub unsafe fn new(memory: *mut u32) -> Cuts {
         // SAFETY: the caller's promise.
         unsafe {
-            let part = |i: u32| memory.add((i * MOST) as usize);
+            let part = |i: u32| memory.add((i * MAX_SEGMENTS) as usize);
             Cuts {
-                before: Slots::new(part(0).cast(), MOST as usize),
-                after: Slots::new(part(2).cast(), MOST as usize),
-                begin: Slots::new(part(4), MOST as usize),
-                first: Slots::new(part(5), MOST as usize + 1),
+                before: Slots::new(part(0).cast(), MAX_SEGMENTS as usize),
+                after: Slots::new(part(2).cast(), MAX_SEGMENTS as usize),
+                begin: Slots::new(part(4), MAX_SEGMENTS as usize),
+                first: Slots::new(part(5), MAX_SEGMENTS as usize + 1),
                 count: 0,
             }
         }
@@ -145,13 +145,13 @@ impl Cuts {
         // SAFETY: the caller's promise.
         unsafe {
             let [a, b, c, d] = at;
-            let ends = at.map(|p| (tour.at(p), tour.at(tour.behind(p))));
+            let ends = at.map(|p| (tour.at(p), tour.at(tour.next_position(p))));
             let wraps = d + 1 == tour.n;
             let count = if wraps { 4 } else { 5 };
             team.barrier();
             let (first, begin, before, after) = (self.first, self.begin, self.before, self.after);
             let link = |from: u32, node: u32| Link::new(node, tour.between(from, node));
-            team.for_each(MOST + 1, |i| first.set(i, NONE));
+            team.for_each(MAX_SEGMENTS + 1, |i| first.set(i, NONE));
             team.barrier();
             team.single(|| {
                 first.set(0, 0);
@@ -174,7 +174,7 @@ impl Cuts {
                 if !wraps {
                     first.set(4, d + 1);
                     begin.set(4, 2 * (d + 1));
-                    let far = tour.ahead(tour.n - 1) as i32;
+                    let far = tour.next_distance(tour.n - 1) as i32;
                     before.set(0, Link::new(tour.at(tour.n - 1), far));
                     after.set(4, Link::new(tour.at(0), far));
                 }
@@ -194,10 +194,10 @@ impl Cuts {
         unsafe {
             team.barrier();
             let first = self.first;
-            team.for_each(MOST + 1, |i| first.set(i, if i == 0 { 0 } else { NONE }));
+            team.for_each(MAX_SEGMENTS + 1, |i| first.set(i, if i == 0 { 0 } else { NONE }));
             team.single(|| {
                 self.begin.set(0, 0);
-                let far = tour.ahead(tour.n - 1) as i32;
+                let far = tour.next_distance(tour.n - 1) as i32;
                 self.before.set(0, Link::new(tour.at(tour.n - 1), far));
                 self.after.set(0, Link::new(tour.at(0), far));
             });
@@ -212,7 +212,7 @@ impl Cuts {
     /// It is less than the tour's n.
     #[inline(always)]
     pub unsafe fn spot<T: Team>(&self, old: u32) -> Spot {
-        // SAFETY: there are segments up to MOST, and the first one starts at 0.
+        // SAFETY: there are segments up to MAX_SEGMENTS, and the first one starts at 0.
         unsafe {
             let mut segment = 0;
             if T::ALONE {
@@ -226,7 +226,7 @@ impl Cuts {
                 }
                 segment -= 1;
             } else {
-                let mut step = MOST / 2;
+                let mut step = MAX_SEGMENTS / 2;
                 while step > 0 {
                     segment += if self.first.get(segment + step) <= old { step } else { 0 };
                     step /= 2;
@@ -248,7 +248,7 @@ impl Cuts {
     /// # Safety
     /// They are less than the tour's n.
     #[inline(always)]
-    pub unsafe fn places<T: Team, const W: usize>(&self, n: u32, old: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
+    pub unsafe fn locate<T: Team, const W: usize>(&self, n: u32, old: Lanes<W>) -> (Lanes<W>, Lanes<W>) {
         // SAFETY: the caller's promise; there is a segment after each, or an entry for one.
         unsafe {
             let segment = if T::ALONE && W > 1 {
@@ -286,7 +286,7 @@ impl Cuts {
             let up = (onwards == (self.begin.get(spot.segment) & 1 == 0)) as u32;
             let end = self.first.get(spot.segment + up).min(tour.n) - up;
             if spot.old != end {
-                return (tour.at(spot.old + 2 * up - 1), tour.ahead(spot.old + up - 1));
+                return (tour.at(spot.old + 2 * up - 1), tour.next_distance(spot.old + up - 1));
             }
             let link = if up == 1 { self.after } else { self.before }.get(spot.segment);
             (link.node(), link.far() as i64)
@@ -296,7 +296,7 @@ impl Cuts {
     /// Cuts after an old position, unless there is a cut already.
     ///
     /// # Safety
-    /// The position is less than n - 1, and there are fewer than [`MOST`] segments.
+    /// The position is less than n - 1, and there are fewer than [`MAX_SEGMENTS`] segments.
     #[inline(always)]
     unsafe fn split<T: Team, G: Geometry>(&mut self, team: T, tour: Tour<G>, old: u32) {
         // SAFETY: the caller's promise.
@@ -330,7 +330,7 @@ impl Cuts {
             }
             let (begin, first) = (self.begin.get(s), self.first.get(s));
             let after = self.after.get(s);
-            let far = tour.ahead(old) as i32;
+            let far = tour.next_distance(old) as i32;
             let (low, high) = (Link::new(tour.at(old), far), Link::new(tour.at(old + 1), far));
             team.barrier();
             team.single(|| {
@@ -354,7 +354,7 @@ impl Cuts {
     /// path from t1 to t0, this is the given sequence of reversals.
     ///
     /// # Safety
-    /// Nodes and reversals are those of a move of the new tour, with k edges; there are at most [`MOST`] - k segments.
+    /// Nodes and reversals are those of a move of the new tour, with k edges; there are at most [`MAX_SEGMENTS`] - k segments.
     #[inline(always)]
     pub unsafe fn make<T: Team, G: Geometry>(
         &mut self,
@@ -446,7 +446,7 @@ impl Cuts {
             let (first, last) = (self.first.get(segment), self.last(tour.n, segment));
             let (before, after) = (self.before.get(segment).node(), self.after.get(segment).node());
             let old = tour.at(if first == 0 { tour.n - 1 } else { first - 1 });
-            if first == last && (after == old || before == tour.at(tour.behind(last))) {
+            if first == last && (after == old || before == tour.at(tour.next_position(last))) {
                 (after, before)
             } else {
                 (before, after)
@@ -465,7 +465,7 @@ impl Cuts {
             let old = self.last(tour.n, segment);
             let next = if segment + 1 == self.count { 0 } else { segment + 1 };
             let (after, before) = (self.links(tour, segment).1, self.links(tour, next).0);
-            (after != tour.at(tour.behind(old))).then_some([old, after, before])
+            (after != tour.at(tour.next_position(old))).then_some([old, after, before])
         }
     }
 }

@@ -7,7 +7,7 @@
 //! changes are left out at small cycles; the limit for small doubles in each pass.
 
 use super::Tour;
-use super::cuts::MOST;
+use super::cuts::MAX_SEGMENTS;
 use super::trial::TrialChanges;
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
@@ -17,26 +17,32 @@ use crate::team::{Slots, Team};
 pub struct MergeBoard {
     /// One word per node: the change with the strongest claim.
     pub claims: Slots<u64>,
-    /// One bit per position: the edge after it is removed. n / 32 + 1 words.
+    /// One bit per position: the edge after it is removed. [`bit_words`].
     pub bits: Slots<u32>,
     /// Number of bits before each word; the same length.
-    pub before: Slots<u32>,
+    pub cuts_before_word: Slots<u32>,
     /// For each position, the number of its cut among all cuts of all changes. n.
-    pub which: Slots<u32>,
+    pub cut_of_position: Slots<u32>,
     /// The positions after which the tour is cut, in order. n.
-    pub at: Slots<u32>,
+    pub cut_positions: Slots<u32>,
     /// The start of each segment in the new tour, times 2; plus 1 if it is passed through backwards. n.
-    pub begin: Slots<u32>,
-    /// For teams with several members: the next segment, or one further on. [`pairs`].
-    pub next: Slots<u32>,
+    pub segment_start: Slots<u32>,
+    /// For teams with several members: the next segment, then the one 2^i segments ahead. [`pairs`].
+    pub successor: Slots<u32>,
     /// Its distance, or the segment's cycle. [`pairs`]; for a single thread, n.
-    pub far: Slots<u32>,
+    pub distance_or_cycle: Slots<u32>,
 }
 
-/// Returns the words of [`MergeBoard::next`] and [`MergeBoard::far`]: two per segment in both directions.
+/// Returns the words of [`MergeBoard::successor`] and [`MergeBoard::distance_or_cycle`]: two per segment in both directions.
 #[inline(always)]
 pub const fn pairs(n: u32) -> u32 {
     4 * n
+}
+
+/// Returns the words of [`MergeBoard::bits`]: a bit per position.
+#[inline(always)]
+pub const fn bit_words(n: u32) -> u32 {
+    n / 32 + 1
 }
 
 /// The result of a merge.
@@ -69,7 +75,7 @@ impl MergeBoard {
     #[inline(always)]
     unsafe fn rank(self, position: u32) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { self.before.get(position / 32) + below(self.bits.get(position / 32), position) }
+        unsafe { self.cuts_before_word.get(position / 32) + below(self.bits.get(position / 32), position) }
     }
 
     /// Returns whether the edge after a position is removed.
@@ -121,7 +127,7 @@ unsafe fn for_both_ends<G: Geometry>(
     unsafe {
         let [at, ..] = changes.cuts.get(cut);
         work(tour.at(at));
-        work(tour.at(tour.behind(at)));
+        work(tour.at(tour.next_position(at)));
     }
 }
 
@@ -145,7 +151,7 @@ unsafe fn claim<T: Team, G: Geometry>(
             part.single(|| offered += 1);
             let key = key(changes.gain.get(t), t);
             part.for_each(count, |i| {
-                for_both_ends(tour, changes, t * MOST + i, |v| board.claims.raise::<T>(v, key))
+                for_both_ends(tour, changes, t * MAX_SEGMENTS + i, |v| board.claims.raise::<T>(v, key))
             });
         });
         team.barrier();
@@ -154,7 +160,7 @@ unsafe fn claim<T: Team, G: Geometry>(
             let key = key(changes.gain.get(t), t);
             let mut holds = true;
             part.for_each(count, |i| {
-                for_both_ends(tour, changes, t * MOST + i, |v| holds &= board.claims.get(v) == key)
+                for_both_ends(tour, changes, t * MAX_SEGMENTS + i, |v| holds &= board.claims.get(v) == key)
             });
             if part.min(holds as u64) == 0 {
                 part.single(|| changes.count.set(t, count | YIELDS));
@@ -164,7 +170,7 @@ unsafe fn claim<T: Team, G: Geometry>(
         for_each_change(team, changes, trials, |part, t, count| {
             // Other changes that claimed the node do the same.
             part.for_each(count & !YIELDS, |i| {
-                for_both_ends(tour, changes, t * MOST + i, |v| board.claims.set(v, 0))
+                for_both_ends(tour, changes, t * MAX_SEGMENTS + i, |v| board.claims.set(v, 0))
             });
             part.barrier();
             if count & YIELDS != 0 {
@@ -181,7 +187,7 @@ unsafe fn claim<T: Team, G: Geometry>(
 /// As [`plan`]; the changes share no node.
 #[inline(always)]
 unsafe fn number<T: Team>(team: T, n: u32, board: MergeBoard, changes: TrialChanges, trials: u32) -> u32 {
-    let words = n / 32 + 1;
+    let words = bit_words(n);
     // SAFETY: the caller's promise.
     unsafe {
         team.barrier();
@@ -189,17 +195,17 @@ unsafe fn number<T: Team>(team: T, n: u32, board: MergeBoard, changes: TrialChan
         team.barrier();
         for_each_change(team, changes, trials, |part, t, count| {
             part.for_each(count, |i| {
-                let [at, ..] = changes.cuts.get(t * MOST + i);
+                let [at, ..] = changes.cuts.get(t * MAX_SEGMENTS + i);
                 board.bits.insert::<T>(at / 32, 1 << (at % 32));
-                board.which.set(at, t * MOST + i);
+                board.cut_of_position.set(at, t * MAX_SEGMENTS + i);
             });
         });
         team.barrier();
         let cuts = count_up(team, board, words);
         team.for_each(words, |w| {
-            let (mut bits, mut rank) = (board.bits.get(w), board.before.get(w));
+            let (mut bits, mut rank) = (board.bits.get(w), board.cuts_before_word.get(w));
             while let Some(rest) = core::num::NonZeroU32::new(bits) {
-                board.at.set(rank, 32 * w + rest.trailing_zeros());
+                board.cut_positions.set(rank, 32 * w + rest.trailing_zeros());
                 rank += 1;
                 bits &= bits - 1;
             }
@@ -240,7 +246,7 @@ pub unsafe fn plan<T: Team, G: Geometry>(
             } else {
                 let labels = label_together(team, tour, board, changes, cuts);
                 let mut others = 0;
-                team.for_each(cuts, |s| others += (board.far.get(labels + s) != 0) as u64);
+                team.for_each(cuts, |s| others += (board.distance_or_cycle.get(labels + s) != 0) as u64);
                 if team.sum(others) == 0 {
                     jump(team, tour, board, changes, cuts);
                     break cuts;
@@ -266,7 +272,8 @@ pub unsafe fn plan<T: Team, G: Geometry>(
 }
 
 /// Cycles of fewer nodes have few changes on them: from the second pass on, all of these that also lie on other cycles are left
-/// out. Each pass doubles this limit. If there are many cycles, leaving out one change per cycle and pass would take many passes.
+/// out. Each pass doubles this limit, so the first one used is 16. If there are many cycles, leaving out one change per cycle and
+/// pass would take many passes.
 const SMALL: u32 = 8;
 /// More doublings would overflow; this already exceeds the number of nodes.
 const LONGEST: u32 = 28;
@@ -292,7 +299,7 @@ unsafe fn count_up<T: Team>(team: T, board: MergeBoard, words: u32) -> u32 {
         let (mut sum, all) = team.sum_before(own);
         let mut w = first;
         while w < end {
-            board.before.set(w, sum);
+            board.cuts_before_word.set(w, sum);
             sum += board.bits.get(w).count_ones();
             w += 1;
         }
@@ -306,8 +313,8 @@ unsafe fn count_up<T: Team>(team: T, board: MergeBoard, words: u32) -> u32 {
 unsafe fn segment(n: u32, board: MergeBoard, cuts: u32, s: u32) -> (u32, u32) {
     // SAFETY: the caller's promise.
     unsafe {
-        let last = board.at.get(s);
-        let before = board.at.get(if s == 0 { cuts - 1 } else { s - 1 });
+        let last = board.cut_positions.get(s);
+        let before = board.cut_positions.get(if s == 0 { cuts - 1 } else { s - 1 });
         let first = if before + 1 == n { 0 } else { before + 1 };
         (first, if last >= first { last - first + 1 } else { last + n - first + 1 })
     }
@@ -315,7 +322,7 @@ unsafe fn segment(n: u32, board: MergeBoard, cuts: u32, s: u32) -> (u32, u32) {
 
 /// Returns the segment after one; segments are times 2, plus 1 if passed through backwards.
 #[inline(always)]
-unsafe fn behind<G: Geometry>(
+unsafe fn next_segment<G: Geometry>(
     tour: Tour<G>,
     board: MergeBoard,
     changes: TrialChanges,
@@ -326,15 +333,15 @@ unsafe fn behind<G: Geometry>(
     unsafe {
         let s = state >> 1;
         let (from, to) = if state & 1 == 0 {
-            let at = board.at.get(s);
-            (tour.at(at), changes.cuts.get(board.which.get(at))[1])
+            let at = board.cut_positions.get(s);
+            (tour.at(at), changes.cuts.get(board.cut_of_position.get(at))[1])
         } else {
-            let at = board.at.get(if s == 0 { cuts - 1 } else { s - 1 });
-            (tour.at(tour.behind(at)), changes.cuts.get(board.which.get(at))[2])
+            let at = board.cut_positions.get(if s == 0 { cuts - 1 } else { s - 1 });
+            (tour.at(tour.next_position(at)), changes.cuts.get(board.cut_of_position.get(at))[2])
         };
         let p = tour.position(to);
         let before = if p == 0 { tour.n - 1 } else { p - 1 };
-        if board.is_cut(before) && changes.cuts.get(board.which.get(before))[2] == from {
+        if board.is_cut(before) && changes.cuts.get(board.cut_of_position.get(before))[2] == from {
             let s = board.rank(before) + 1;
             (if s == cuts { 0 } else { s }) << 1
         } else {
@@ -344,7 +351,7 @@ unsafe fn behind<G: Geometry>(
 }
 
 /// Leaves out a change at every cycle but the longest; at cycles of fewer than `all_below` nodes, all changes that also lie on
-/// others. `labels` is the offset of the segments' cycles in `far`.
+/// others. `labels` is the offset of the segments' cycles in `distance_or_cycle`.
 #[inline(always)]
 unsafe fn leave_out<T: Team, G: Geometry>(
     team: T,
@@ -357,16 +364,18 @@ unsafe fn leave_out<T: Team, G: Geometry>(
     // SAFETY: the caller's promise.
     unsafe {
         team.barrier();
-        team.for_each(cuts, |s| board.begin.set(s, 0));
+        team.for_each(cuts, |s| board.segment_start.set(s, 0));
         team.barrier();
         team.for_each(cuts, |s| {
-            board.begin.add::<T>(board.far.get(labels + s), segment(tour.n, board, cuts, s).1)
+            board
+                .segment_start
+                .add::<T>(board.distance_or_cycle.get(labels + s), segment(tour.n, board, cuts, s).1)
         });
         team.barrier();
         let (mut size, mut longest) = (0, u32::MAX);
         team.for_each(cuts, |s| {
-            if board.begin.get(s) > size {
-                (size, longest) = (board.begin.get(s), s);
+            if board.segment_start.get(s) > size {
+                (size, longest) = (board.segment_start.get(s), s);
             }
         });
         let (_, longest) = team.arg_max(size, longest, longest);
@@ -374,16 +383,16 @@ unsafe fn leave_out<T: Team, G: Geometry>(
         // is left out: claims are free, a cycle's number is also a node's, and the smallest key is the largest complement.
         for_each_change(team, changes, trials, |part, t, count| {
             let label = |cut: u32, behind: u32| {
-                let [at, ..] = changes.cuts.get(t * MOST + cut);
+                let [at, ..] = changes.cuts.get(t * MAX_SEGMENTS + cut);
                 let s = board.rank(at) + behind;
-                board.far.get(labels + if s == cuts { 0 } else { s })
+                board.distance_or_cycle.get(labels + if s == cuts { 0 } else { s })
             };
             let first = label(0, 0);
             let (mut is_mixed, mut is_small) = (false, false);
             part.for_each(count, |cut| {
                 for label in [label(cut, 0), label(cut, 1)] {
                     is_mixed |= label != first;
-                    is_small |= label != longest && board.begin.get(label) < all_below;
+                    is_small |= label != longest && board.segment_start.get(label) < all_below;
                 }
             });
             if part.min(!is_mixed as u64) == 1 {
@@ -415,7 +424,7 @@ unsafe fn leave_out<T: Team, G: Geometry>(
     }
 }
 
-/// Writes the smallest segment of each segment's cycle to `far`; returns the offset.
+/// Writes the smallest segment of each segment's cycle to `distance_or_cycle`; returns the offset.
 unsafe fn label_alone<G: Geometry>(
     tour: Tour<G>,
     board: MergeBoard,
@@ -425,13 +434,13 @@ unsafe fn label_alone<G: Geometry>(
     // SAFETY: the caller's promise.
     unsafe {
         for s in 0..cuts {
-            board.far.set(s, UNREACHED);
+            board.distance_or_cycle.set(s, UNREACHED);
         }
         for s in 0..cuts {
             let mut state = s << 1;
-            while board.far.get(state >> 1) == UNREACHED {
-                board.far.set(state >> 1, s);
-                state = behind(tour, board, changes, cuts, state);
+            while board.distance_or_cycle.get(state >> 1) == UNREACHED {
+                board.distance_or_cycle.set(state >> 1, s);
+                state = next_segment(tour, board, changes, cuts, state);
             }
         }
         0
@@ -451,12 +460,14 @@ unsafe fn label_together<T: Team, G: Geometry>(
     unsafe {
         let states = 2 * cuts;
         team.for_each(states, |state| {
-            board.next.set(state, behind(tour, board, changes, cuts, state));
-            board.far.set(state, state >> 1);
+            board.successor.set(state, next_segment(tour, board, changes, cuts, state));
+            board.distance_or_cycle.set(state, state >> 1);
         });
         let (old, new) = double(team, tour, board, states, u32::min);
         // One per segment: its two directions are on the same cycle.
-        team.for_each(cuts, |s| board.far.set(new + s, board.far.get(old + 2 * s)));
+        team.for_each(cuts, |s| {
+            board.distance_or_cycle.set(new + s, board.distance_or_cycle.get(old + 2 * s))
+        });
         team.barrier();
         new
     }
@@ -472,7 +483,7 @@ unsafe fn double<T: Team, G: Geometry>(
     states: u32,
     join: impl Fn(u32, u32) -> u32,
 ) -> (u32, u32) {
-    // SAFETY: the caller's promise: `next` and `far` are filled for all states.
+    // SAFETY: the caller's promise: `successor` and `distance_or_cycle` are filled for all states.
     unsafe {
         let (mut old, mut new) = (0, pairs(tour.n) / 2);
         team.barrier();
@@ -480,9 +491,12 @@ unsafe fn double<T: Team, G: Geometry>(
         // No path is longer than the number of segments.
         while reach < states / 2 {
             team.for_each(states, |state| {
-                let next = board.next.get(old + state);
-                board.far.set(new + state, join(board.far.get(old + state), board.far.get(old + next)));
-                board.next.set(new + state, board.next.get(old + next));
+                let next = board.successor.get(old + state);
+                board.distance_or_cycle.set(
+                    new + state,
+                    join(board.distance_or_cycle.get(old + state), board.distance_or_cycle.get(old + next)),
+                );
+                board.successor.set(new + state, board.successor.get(old + next));
             });
             team.barrier();
             (old, new) = (new, old);
@@ -497,14 +511,14 @@ unsafe fn walk<G: Geometry>(tour: Tour<G>, board: MergeBoard, changes: TrialChan
     // SAFETY: the caller's promise.
     unsafe {
         for s in 0..cuts {
-            board.begin.set(s, UNREACHED);
+            board.segment_start.set(s, UNREACHED);
         }
         let (mut state, mut begin, mut reached) = (0, 0, 0);
-        while board.begin.get(state >> 1) == UNREACHED {
-            board.begin.set(state >> 1, begin << 1 | state & 1);
+        while board.segment_start.get(state >> 1) == UNREACHED {
+            board.segment_start.set(state >> 1, begin << 1 | state & 1);
             begin += segment(tour.n, board, cuts, state >> 1).1;
             reached += 1;
-            state = behind(tour, board, changes, cuts, state);
+            state = next_segment(tour, board, changes, cuts, state);
         }
         reached
     }
@@ -527,18 +541,18 @@ unsafe fn jump<T: Team, G: Geometry>(
             let (next, far) = if state == 0 {
                 (0, 0)
             } else {
-                (behind(tour, board, changes, cuts, state), segment(tour.n, board, cuts, state >> 1).1)
+                (next_segment(tour, board, changes, cuts, state), segment(tour.n, board, cuts, state >> 1).1)
             };
-            board.next.set(state, next);
-            board.far.set(state, far);
+            board.successor.set(state, next);
+            board.distance_or_cycle.set(state, far);
         });
         let (old, _) = double(team, tour, board, states, u32::wrapping_add);
         team.for_each(cuts, |s| {
             for back in [0, 1] {
                 let state = 2 * s + back;
-                if board.next.get(old + state) == 0 {
-                    let far = board.far.get(old + state);
-                    board.begin.set(s, (if state == 0 { 0 } else { tour.n - far }) << 1 | back);
+                if board.successor.get(old + state) == 0 {
+                    let far = board.distance_or_cycle.get(old + state);
+                    board.segment_start.set(s, (if state == 0 { 0 } else { tour.n - far }) << 1 | back);
                 }
             }
         });
@@ -574,22 +588,22 @@ pub unsafe fn place<G: Geometry>(
         let node = tour.at(position);
         if cuts == 0 {
             next.order.set(position, node);
-            next.ahead.set(position, tour.ahead(position) as i32);
+            next.ahead.set(position, tour.next_distance(position) as i32);
             return;
         }
         let s = board.rank(position);
         let s = if s == cuts { 0 } else { s };
         let (first, count) = segment(tour.n, board, cuts, s);
         let into = if position >= first { position - first } else { position + tour.n - first };
-        let begin = board.begin.get(s);
+        let begin = board.segment_start.get(s);
         let before = if position == 0 { tour.n - 1 } else { position - 1 };
         let (into, old, link) =
             if begin & 1 == 0 { (into, position, 1) } else { (count - 1 - into, before, 2) };
         let to = (begin >> 1) + into;
         let ahead = if into + 1 < count {
-            tour.ahead(old) as i32
+            tour.next_distance(old) as i32
         } else {
-            tour.between(node, changes.cuts.get(board.which.get(old))[link])
+            tour.between(node, changes.cuts.get(board.cut_of_position.get(old))[link])
         };
         next.order.set(to, node);
         next.ahead.set(to, ahead);

@@ -62,7 +62,7 @@ impl<G: Geometry> Tour<G> {
 
     /// Returns the position after another.
     #[inline(always)]
-    pub fn behind(self, position: u32) -> u32 {
+    pub fn next_position(self, position: u32) -> u32 {
         if position + 1 == self.n { 0 } else { position + 1 }
     }
 
@@ -71,7 +71,7 @@ impl<G: Geometry> Tour<G> {
     /// # Safety
     /// `position` is less than n.
     #[inline(always)]
-    pub unsafe fn ahead(self, position: u32) -> i64 {
+    pub unsafe fn next_distance(self, position: u32) -> i64 {
         // SAFETY: the caller's promise.
         unsafe { *self.ahead.add(position as usize) as i64 }
     }

@@ -9,7 +9,7 @@
 //!
 //! The search goes level by level: all first steps, then all second steps after them, and so on. The sum of removed minus added
 //! lengths stays positive along the way (Lin and Kernighan 1973), and above the best gain of earlier levels. It is a beam search: a
-//! level goes on from the few paths with the largest sums ([`Reach::kept`]). The sum already includes the next removed edge, as in
+//! level goes on from the few paths with the largest sums ([`Reach::beam_width`]). The sum already includes the next removed edge, as in
 //! Lin and Kernighan's refinement, which prefers the neighbour with the largest difference of the two edges.
 //!
 //! Breadth, and searching several edges deep before making a step, follow Helsgaun (*An effective implementation of the
@@ -118,7 +118,7 @@ impl Step {
 #[derive(Clone, Copy)]
 pub struct Search {
     /// Removed length minus added length.
-    kept: Slots<i64>,
+    partial_gain: Slots<i64>,
     /// The node that a path starts with, times 2; plus 1 if the path runs against the tour.
     begin: Slots<u32>,
     /// The place of that node before any step.
@@ -159,7 +159,7 @@ struct Origin {
     index: u32,
     begin: u32,
     place: u32,
-    kept: i64,
+    partial_gain: i64,
     step: Step,
     path: u32,
     way: Way,
@@ -187,7 +187,7 @@ struct Reached<const W: usize> {
 struct Taken {
     begin: u32,
     place: u32,
-    kept: i64,
+    partial_gain: i64,
     step: Step,
 }
 
@@ -203,7 +203,7 @@ impl Search {
             let part = |i: u32| Slots::new(memory.add((i * WAYS) as usize), WAYS as usize);
             let behind = memory.add((8 * WAYS) as usize);
             Search {
-                kept: Slots::new(memory.cast(), WAYS as usize),
+                partial_gain: Slots::new(memory.cast(), WAYS as usize),
                 begin: part(2),
                 place: part(3),
                 near: part(4),
@@ -238,7 +238,7 @@ impl Search {
                 index,
                 begin: begin >> 1,
                 place: self.place.get(index),
-                kept: self.kept.get(index),
+                partial_gain: self.partial_gain.get(index),
                 step: self.step(index),
                 path: self.path.get(index),
                 way: if begin & 1 == 0 { ways[0] } else { ways[1] },
@@ -251,7 +251,7 @@ impl Search {
     unsafe fn keep(self, index: u32, from: &Origin, near: u32, taken: &Taken) {
         // SAFETY: the caller's promise.
         unsafe {
-            self.kept.set(index, taken.kept);
+            self.partial_gain.set(index, taken.partial_gain);
             self.begin.set(index, taken.begin << 1 | from.way.back as u32);
             self.place.set(index, taken.place);
             self.near.set(index, near);
@@ -267,7 +267,7 @@ impl Search {
         // SAFETY: the caller's promise.
         unsafe {
             let mut at = end;
-            while at > first && clamped(self.kept.get(at - 1)) < sum {
+            while at > first && clamped(self.partial_gain.get(at - 1)) < sum {
                 at -= 1;
             }
             at
@@ -281,7 +281,7 @@ impl Search {
         unsafe {
             let mut to = if end < limit { end } else { limit - 1 };
             while to > at {
-                self.kept.set(to, self.kept.get(to - 1));
+                self.partial_gain.set(to, self.partial_gain.get(to - 1));
                 self.begin.set(to, self.begin.get(to - 1));
                 self.place.set(to, self.place.get(to - 1));
                 self.near.set(to, self.near.get(to - 1));
@@ -371,7 +371,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
         // SAFETY: the caller's promise.
         unsafe {
             let (node, near) = self.neighbors::<W>(from.begin, first);
-            let most = from.kept - least - 1;
+            let most = from.partial_gain - least - 1;
             if near[0] as i64 > most {
                 return None;
             }
@@ -381,7 +381,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
             let own = self.node as i32;
             let is_other = holds(node, |node| node != own);
             let old = each(node, |node| self.tour.position(node as u32) as i32);
-            let (segment, position) = self.cuts.places::<T, W>(self.tour.n, old);
+            let (segment, position) = self.cuts.locate::<T, W>(self.tour.n, old);
             let place = from.way.places(position);
             // An edge of the tour cannot be added.
             let at = from.place as i32;
@@ -453,7 +453,12 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
             let spot = Spot { segment: lane_of(&reached.segment) as u32, old: lane_of(&reached.old) as u32 };
             let (begin, length) = self.cuts.beside(self.tour, spot, (lower == 1) == from.way.back);
             let place = (lane_of(&reached.place) as u32 + 1).wrapping_sub(2 * lower);
-            Some(Taken { begin, place, kept: from.kept - lane_of(&reached.near) as i64 + length, step })
+            Some(Taken {
+                begin,
+                place,
+                partial_gain: from.partial_gain - lane_of(&reached.near) as i64 + length,
+                step,
+            })
         }
     }
 
@@ -487,14 +492,14 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
             let taken = self.taken(from, reached, (lane, second))?;
             if !to_cycle
                 && self.is_move(from, level, &taken)
-                && self.tour.is_below(taken.begin, self.node, taken.kept - best.0)
+                && self.tour.is_below(taken.begin, self.node, taken.partial_gain - best.0)
             {
                 let gain = self.gain(&taken).min(u32::MAX as i64);
                 if gain > best.0 {
                     *best = (gain, tag << 1 | second as u32);
                 }
             }
-            (clamped(taken.kept) > floor && self.leads_on(&taken, least)).then_some(taken)
+            (clamped(taken.partial_gain) > floor && self.leads_on(&taken, least)).then_some(taken)
         }
     }
 
@@ -502,7 +507,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
     #[inline(always)]
     unsafe fn gain(self, taken: &Taken) -> i64 {
         // SAFETY: the caller's promise.
-        unsafe { taken.kept - self.tour.between(taken.begin, self.node) as i64 }
+        unsafe { taken.partial_gain - self.tour.between(taken.begin, self.node) as i64 }
     }
 
     /// Returns whether any edge can be added after a step.
@@ -510,7 +515,8 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
     unsafe fn leads_on(self, taken: &Taken, least: i64) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            taken.kept - *self.tour.near.add(taken.begin as usize * self.tour.k as usize) as i64 > least
+            taken.partial_gain - *self.tour.near.add(taken.begin as usize * self.tour.k as usize) as i64
+                > least
         }
     }
 
@@ -608,13 +614,13 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                             let step = (level.number, tag, (lane, second));
                             let look = self.look(&from, &reached, step, (least, floor), &mut best);
                             if let Some(taken) = look {
-                                let at = search.rank(high, end, clamped(taken.kept));
+                                let at = search.rank(high, end, clamped(taken.partial_gain));
                                 search.make_room(at, end, limit);
                                 let near = reached.node[lane as usize % SIDE_BY_SIDE] as u32;
                                 search.keep(at, &from, near, &taken);
                                 end += (end < limit) as u32;
                                 if end == limit {
-                                    floor = clamped(search.kept.get(limit - 1));
+                                    floor = clamped(search.partial_gain.get(limit - 1));
                                 }
                             }
                         }
@@ -662,7 +668,7 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
                     if level.is_last {
                         break;
                     }
-                    let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.kept));
+                    let sum = |taken: &Option<Taken>| taken.as_ref().map_or(0, |t| clamped(t.partial_gain));
                     let (first, second) = (sum(&one), sum(&other));
                     let own = item << 1 | (second > first) as u32;
                     let (sum, which) = team.arg_max(if second > first { second } else { first }, own, own);
@@ -708,7 +714,7 @@ pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
     // SAFETY: the caller's promise.
     unsafe {
         let (n, old) = (tour.n, tour.position(node));
-        let ([segment], [position]) = cuts.places::<T, 1>(n, [old as i32]);
+        let ([segment], [position]) = cuts.locate::<T, 1>(n, [old as i32]);
         let (spot, position) = (Spot { segment: segment as u32, old }, position as u32);
         let ways = [
             Way { n, origin: if position + 1 == n { 0 } else { position + 1 }, back: false },
@@ -717,8 +723,8 @@ pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
         let view = View { reach, tour, cuts, search, node, ways };
         team.barrier();
         team.for_each(2, |i| {
-            let (begin, kept) = cuts.beside(tour, spot, i == 0);
-            search.kept.set(i, kept);
+            let (begin, removed) = cuts.beside(tour, spot, i == 0);
+            search.partial_gain.set(i, removed);
             search.begin.set(i, begin << 1 | i);
             search.place.set(i, 0);
             search.first.set(i, Step::NOTHING.first);
@@ -737,7 +743,7 @@ pub unsafe fn best<T: Team, R: Reach, G: Geometry>(
                 number,
                 low,
                 high,
-                limit: high + if is_last { 0 } else { reach.kept(number) },
+                limit: high + if is_last { 0 } else { reach.beam_width(number) },
                 breadth: if tour.k < BREADTH { tour.k } else { BREADTH },
                 is_last,
                 least: best.0,

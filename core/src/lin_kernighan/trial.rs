@@ -2,7 +2,7 @@
 //! result.
 
 use super::Tour;
-use super::cuts::{self, Cuts, MOST};
+use super::cuts::{self, Cuts, MAX_SEGMENTS};
 use super::moves::{self, DEPTH, Search};
 use crate::geometry::Geometry;
 use crate::operator::Reach;
@@ -56,7 +56,7 @@ pub struct TrialRound {
 
 const _: () = assert!(size_of::<TrialRound>() == 32);
 
-/// Results of trials: each array has an entry for every trial; `cuts` has [`MOST`] triples.
+/// Results of trials: each array has an entry for every trial; `cuts` has [`MAX_SEGMENTS`] triples.
 #[derive(Clone, Copy)]
 pub struct TrialChanges {
     /// By how much the tour gets shorter.
@@ -81,7 +81,9 @@ impl TrialChanges {
                 self.count.set(trial, count);
                 self.gain.set(trial, from.gain.get(trial));
             });
-            team.for_each(count, |i| self.cuts.set(trial * MOST + i, from.cuts.get(trial * MOST + i)));
+            team.for_each(count, |i| {
+                self.cuts.set(trial * MAX_SEGMENTS + i, from.cuts.get(trial * MAX_SEGMENTS + i))
+            });
         }
     }
 
@@ -102,7 +104,7 @@ impl TrialChanges {
                 words.set(at + 3, count);
             });
             team.for_each(count, |i| {
-                let [position, one, other] = self.cuts.get(trial * MOST + i);
+                let [position, one, other] = self.cuts.get(trial * MAX_SEGMENTS + i);
                 let at = at + HEAD + 3 * i;
                 words.set(at, position);
                 words.set(at + 1, one);
@@ -127,7 +129,8 @@ impl TrialChanges {
             });
             team.for_each(count, |i| {
                 let at = at + HEAD + 3 * i;
-                self.cuts.set(trial * MOST + i, [words.get(at), words.get(at + 1), words.get(at + 2)]);
+                self.cuts
+                    .set(trial * MAX_SEGMENTS + i, [words.get(at), words.get(at + 1), words.get(at + 2)]);
             });
         }
     }
@@ -225,10 +228,11 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
         team.barrier();
         let mut queue = Queue { nodes, first: 0, count: 0 };
         let draws = stream.step(trial);
-        let mut longer = 0;
+        // By how much the tour is longer than before the trial.
+        let mut delta = 0;
         if round.walk > 0 {
-            let at = places(team, tour, round, (stream, draws), trial);
-            longer = Kick::new(tour, at).write(team, tour, search.nodes());
+            let at = kick_positions(team, tour, round, (stream, draws), trial);
+            delta = Kick::new(tour, at).write(team, tour, search.nodes());
             cuts.bridge(team, tour, at);
             team.barrier();
             queue.push_all(team, search.nodes(), 8);
@@ -244,7 +248,7 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
         }
         let mut left = if round.walk > 0 { round.looks } else { UNLIMITED };
         while let Some(node) = queue.front() {
-            if cuts.count() + DEPTH > MOST || left == 0 {
+            if cuts.count() + DEPTH > MAX_SEGMENTS || left == 0 {
                 break;
             }
             left -= 1;
@@ -252,32 +256,32 @@ pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
                 queue.pop(team);
                 continue;
             };
-            longer -= found.gain;
+            delta -= found.gain;
             cuts.make(team, tour, (search.nodes(), found.edges), found.way, (search.turns(), found.turns));
             // The kick has been undone, and all waiting nodes were searched around before this trial. (Rarely it is another tour of
             // the same length; then that is the result.)
-            if longer == 0 && round.walk > 0 {
+            if delta == 0 && round.walk > 0 {
                 break;
             }
             queue.push_all(team, search.nodes(), 2 * found.edges);
         }
         let limit = tolerance(round.temperature, draws.bits(THRESHOLD));
         let mut count = 0;
-        if longer <= limit && (round.walk > 0 || longer < 0) {
+        if delta <= limit && (round.walk > 0 || delta < 0) {
             let mut first = 0;
             while first < cuts.count() {
                 let segment = first + team.rank();
                 let gone = if segment < cuts.count() { cuts.gone(tour, segment) } else { None };
                 let (before, all) = team.rank_among(gone.is_some());
                 if let Some(cut) = gone {
-                    changes.cuts.set(trial * MOST + count + before, cut);
+                    changes.cuts.set(trial * MAX_SEGMENTS + count + before, cut);
                 }
                 count += all;
                 first += team.size();
             }
         }
         team.single(|| {
-            changes.gain.set(trial, -longer);
+            changes.gain.set(trial, -delta);
             changes.count.set(trial, count);
         });
     }
@@ -301,7 +305,7 @@ fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
 /// the one of [`SAMPLES`] nodes whose edge is longest compared to its nearest neighbour. If two of the positions are equal, the
 /// cuts are instead separated by segments of up to [`SEGMENT`] nodes.
 #[inline(always)]
-unsafe fn places<T: Team, G: Geometry>(
+unsafe fn kick_positions<T: Team, G: Geometry>(
     team: T,
     tour: Tour<G>,
     round: TrialRound,
@@ -321,8 +325,8 @@ unsafe fn places<T: Team, G: Geometry>(
         let mut longest = (0, u32::MAX);
         team.for_each(SAMPLES, |i| {
             let node = pick(i);
-            let longer =
-                tour.ahead(tour.position(node)) - *tour.near.add(node as usize * tour.k as usize) as i64;
+            let longer = tour.next_distance(tour.position(node))
+                - *tour.near.add(node as usize * tour.k as usize) as i64;
             let longer = if longer > 0 { longer as u32 } else { 0 };
             if longer > longest.0 || longest.1 == u32::MAX {
                 longest = (longer, i);
@@ -350,13 +354,13 @@ unsafe fn places<T: Team, G: Geometry>(
             return sorted;
         }
         let segment = if SEGMENT < n / 4 { SEGMENT } else { n / 4 };
-        let behind = |p: u32, i: u32| {
+        let onwards_from = |p: u32, i: u32| {
             let p = p + 1 + draws.below(i, segment);
             if p >= n { p - n } else { p }
         };
-        let b = behind(a, 1);
-        let c = behind(b, 2);
-        in_order([a, b, c, behind(c, 3)])
+        let b = onwards_from(a, 1);
+        let c = onwards_from(b, 2);
+        in_order([a, b, c, onwards_from(c, 3)])
     }
 }
 
@@ -383,8 +387,9 @@ impl Kick {
     unsafe fn new<G: Geometry>(tour: Tour<G>, [a, b, c, d]: [u32; 4]) -> Kick {
         // SAFETY: the caller's promise.
         unsafe {
-            let ends = |p: u32| [tour.at(p), tour.at(tour.behind(p))];
-            let length = tour.ahead(a) + tour.ahead(b) + tour.ahead(c) + tour.ahead(d);
+            let ends = |p: u32| [tour.at(p), tour.at(tour.next_position(p))];
+            let length =
+                tour.next_distance(a) + tour.next_distance(b) + tour.next_distance(c) + tour.next_distance(d);
             Kick { a: ends(a), b: ends(b), c: ends(c), d: ends(d), length }
         }
     }

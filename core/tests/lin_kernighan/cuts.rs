@@ -7,7 +7,7 @@ use crate::common::world::{Dice, Edge, World, edge, edges};
 use crate::lin_kernighan::scene::Scene;
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST, Turn, Way};
+use antwarp_core::lin_kernighan::cuts::{self, Cuts, MAX_SEGMENTS, Turn, Way};
 use antwarp_core::lin_kernighan::moves::DEPTH;
 use antwarp_core::team::{Serial, Slots, Team};
 use proptest::prelude::*;
@@ -88,11 +88,11 @@ unsafe fn check(cuts: &Cuts, tour: Tour<Numbered>, old: &[u32], new: &[u32]) {
     unsafe {
         for p in 0..n {
             let node = at(old, p);
-            let ([segment], [position]) = cuts.places::<Serial, 1>(n, [p as i32]);
+            let ([segment], [position]) = cuts.locate::<Serial, 1>(n, [p as i32]);
             let spot = cuts.spot::<Serial>(p);
             assert_eq!((position as u32, segment as u32), (place(node), spot.segment), "{node}");
             let four = [p, n - 1 - p, (p + 1) % n, p].map(|p| p as i32);
-            let (segments, positions) = cuts.places::<Serial, 4>(n, four);
+            let (segments, positions) = cuts.locate::<Serial, 4>(n, four);
             for lane in 0..4 {
                 assert_eq!(positions[lane] as u32, place(at(old, four[lane] as u32)));
                 assert_eq!(segments[lane] as u32, cuts.spot::<Serial>(four[lane] as u32).segment);
@@ -168,7 +168,7 @@ fn any_moves(tour: &[u32], most: u32, dice: &mut Dice) -> ([u32; 4], Vec<Move>) 
 
 /// Makes a move; false if the cuts could be too many.
 unsafe fn make<T: Team>(cuts: &mut Cuts, team: T, tour: Tour<Numbered>, m: &Move) -> bool {
-    if cuts.count() + DEPTH > MOST {
+    if cuts.count() + DEPTH > MAX_SEGMENTS {
         return false;
     }
     let (mut nodes, mut turns) = (m.nodes.clone(), m.turns.clone());
@@ -216,7 +216,7 @@ fn any_moves_lead_where_they_lead_in_a_list() {
         }
     }
     assert!(edges[2..].iter().all(|&count| count > 20), "{edges:?}");
-    assert!(fullest + DEPTH > MOST, "at most {fullest} segments");
+    assert!(fullest + DEPTH > MAX_SEGMENTS, "at most {fullest} segments");
 }
 
 /// What cuts say: new positions, both neighbours, and edges that are gone.
@@ -241,7 +241,7 @@ unsafe fn told_by<T: Team>(
         cuts.bridge(team, tour, at);
         let made = moves.iter().take_while(|m| make(&mut cuts, team, tour, m)).count();
         // A team of many looks segments up by another search than one thread does.
-        let position = |p: u32| cuts.places::<T, 1>(tour.n, [p as i32]).1[0];
+        let position = |p: u32| cuts.locate::<T, 1>(tour.n, [p as i32]).1[0];
         let beside = |p: u32| [false, true].map(|onwards| cuts.beside(tour, cuts.spot::<T>(p), onwards));
         let told = Told {
             positions: (0..tour.n).map(position).collect(),

@@ -110,7 +110,7 @@ fn every_team_merges_alike() {
                 assert!(merged.iter().all(|m| *m == merged[0]));
                 let begins: Vec<u32> =
                     // SAFETY: as many segments as cuts.
-                    (0..merged[0].cuts).map(|s| unsafe { board.begin.get(s) }).collect();
+                    (0..merged[0].cuts).map(|s| unsafe { board.segment_start.get(s) }).collect();
                 let left = scene.count.to_vec();
                 // SAFETY: the counts as they were.
                 (0..).zip(&counts).for_each(|(t, &c)| unsafe { changes.count.set(t, c) });
@@ -119,7 +119,8 @@ fn every_team_merges_alike() {
                 assert_eq!(merged[0], expected, "case {case}, {size} members, {order:?}");
                 assert_eq!(left, scene.count.to_vec());
                 // SAFETY: as above.
-                let own: Vec<u32> = (0..expected.cuts).map(|s| unsafe { board.begin.get(s) }).collect();
+                let own: Vec<u32> =
+                    (0..expected.cuts).map(|s| unsafe { board.segment_start.get(s) }).collect();
                 assert_eq!(begins, own);
                 // SAFETY: the counts as they were.
                 (0..).zip(&counts).for_each(|(t, &c)| unsafe { changes.count.set(t, c) });

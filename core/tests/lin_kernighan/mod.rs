@@ -4,8 +4,8 @@
 mod cuts;
 mod merge;
 mod moves;
+mod moves_against_plain_search;
 mod plain_merge;
-mod plain_moves;
 pub mod scene;
 
 pub mod shapes;

@@ -4,7 +4,7 @@ use crate::common::world::{Bench, Dice, World, moves_segment};
 use crate::lin_kernighan::scene::Scene;
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::{Cuts, MOST};
+use antwarp_core::lin_kernighan::cuts::{Cuts, MAX_SEGMENTS};
 use antwarp_core::lin_kernighan::moves::{self, DEPTH, Search};
 use antwarp_core::operator::{LinKernighan, Operator, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};
 use antwarp_core::team::Serial;
@@ -17,10 +17,10 @@ unsafe fn walked(cuts: &Cuts, tour: Tour<Numbered>) -> Vec<u32> {
         let mut node = 0;
         let spot = |v: u32| cuts.spot::<Serial>(tour.position(v));
         let position = |v: u32| {
-            let ([segment], [at]) = cuts.places::<Serial, 1>(tour.n, [tour.position(v) as i32]);
+            let ([segment], [at]) = cuts.locate::<Serial, 1>(tour.n, [tour.position(v) as i32]);
             assert_eq!(segment as u32, spot(v).segment);
             let four = [v, 0, tour.n - 1, v].map(|v| tour.position(v) as i32);
-            let (segments, positions) = cuts.places::<Serial, 4>(tour.n, four);
+            let (segments, positions) = cuts.locate::<Serial, 4>(tour.n, four);
             assert_eq!([segments[0], positions[0]], [segment, at]);
             assert_eq!([segments[3], positions[3]], [segment, at]);
             at as u32
@@ -61,7 +61,7 @@ fn depths(reach: impl Reach, cases: u32) -> [u32; DEPTH as usize + 1] {
             let mut nodes = walked(&cuts, tour);
             assert_eq!(nodes.len(), n as usize, "a kick leaves a tour");
             let mut misses = 0;
-            while misses < 20 && cuts.count() + DEPTH <= MOST {
+            while misses < 20 && cuts.count() + DEPTH <= MAX_SEGMENTS {
                 let node = dice.below(n);
                 let Some(found) = moves::best(Serial, reach, tour, &cuts, search, node) else {
                     misses += 1;

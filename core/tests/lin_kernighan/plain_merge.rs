@@ -3,7 +3,7 @@
 use crate::common::teams::{ORDERS, Order, Shareable, run, run_in_parts};
 use crate::common::world::{Dice, Edge, World, edge, edges, replaced, tour_of};
 use crate::lin_kernighan::scene::Scene;
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{self, Merged};
 use antwarp_core::team::Serial;
 
@@ -162,7 +162,7 @@ fn write(scene: &mut Scene, changes: &[Change]) {
         unsafe {
             board.gain.set(t, change.gain);
             board.count.set(t, change.cuts.len() as u32);
-            (0..).zip(&change.cuts).for_each(|(i, &cut)| board.cuts.set(t * MOST + i, cut));
+            (0..).zip(&change.cuts).for_each(|(i, &cut)| board.cuts.set(t * MAX_SEGMENTS + i, cut));
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::common::memory::Array;
 use crate::common::world::{Dice, World};
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{MergeBoard, Next, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges};
 use antwarp_core::team::Slots;
@@ -49,7 +49,7 @@ impl Scene {
             memory: Array::rubbish(trial::WORDS.div_ceil(2) as usize),
             gain: Array::rubbish(trials as usize),
             count: Array::rubbish(trials as usize),
-            cuts: vec![[u32::MAX; 3]; (trials * MOST) as usize],
+            cuts: vec![[u32::MAX; 3]; (trials * MAX_SEGMENTS) as usize],
             claims: Array::of(&vec![0; n]),
             words: [0; 2].map(|_| Array::rubbish(n / 32 + 1)),
             numbers: [0; 3].map(|_| Array::rubbish(n)),
@@ -89,10 +89,19 @@ impl Scene {
     }
 
     pub fn board(&mut self) -> MergeBoard {
-        let [bits, before] = self.words.each_mut().map(Array::slots);
-        let [which, at, begin] = self.numbers.each_mut().map(Array::slots);
-        let [next, far] = self.doubles.each_mut().map(Array::slots);
-        MergeBoard { claims: self.claims.slots(), bits, before, which, at, begin, next, far }
+        let [bits, cuts_before_word] = self.words.each_mut().map(Array::slots);
+        let [cut_of_position, cut_positions, segment_start] = self.numbers.each_mut().map(Array::slots);
+        let [successor, distance_or_cycle] = self.doubles.each_mut().map(Array::slots);
+        MergeBoard {
+            claims: self.claims.slots(),
+            bits,
+            cuts_before_word,
+            cut_of_position,
+            cut_positions,
+            segment_start,
+            successor,
+            distance_or_cycle,
+        }
     }
 
     pub fn next(&mut self) -> Next {

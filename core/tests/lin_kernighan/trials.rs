@@ -7,7 +7,7 @@ use crate::common::world::{Dice, World, edge, edges, replaced, tour_of};
 use crate::lin_kernighan::cuts::bridged;
 use crate::lin_kernighan::scene::Scene;
 use crate::lin_kernighan::shapes::shapes;
-use antwarp_core::lin_kernighan::cuts::{Cuts, MOST};
+use antwarp_core::lin_kernighan::cuts::{Cuts, MAX_SEGMENTS};
 use antwarp_core::lin_kernighan::moves::{self, Search};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, UNLIMITED, packed};
 use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};
@@ -25,7 +25,7 @@ fn round(number: u32, trials: u32, temperature: f32) -> TrialRound {
 
 /// Checks that a trial's change leads to a tour that is as much shorter as the trial says, and returns that tour.
 fn check_change(scene: &Scene, t: u32) -> Vec<u32> {
-    let cuts = &scene.cuts[(t * MOST) as usize..][..scene.count[t as usize] as usize];
+    let cuts = &scene.cuts[(t * MAX_SEGMENTS) as usize..][..scene.count[t as usize] as usize];
     let (nodes, n) = (&scene.nodes, scene.world.n);
     let at = |p: u32| nodes[(p % n) as usize];
     let gone: Vec<_> = cuts.iter().map(|&[p, ..]| edge(at(p), at(p + 1))).collect();
@@ -141,7 +141,7 @@ fn kick(scene: &mut Scene, round: TrialRound, t: u32) -> Vec<u32> {
     try_once(scene, round, t);
     let after = edges(&check_change(scene, t));
     let (tour, n) = (&scene.nodes, scene.world.n);
-    let cuts = &scene.cuts[(t * MOST) as usize..][..scene.count[t as usize] as usize];
+    let cuts = &scene.cuts[(t * MAX_SEGMENTS) as usize..][..scene.count[t as usize] as usize];
     let gone: Vec<u32> = cuts.iter().map(|cut| cut[0]).collect();
     assert!(gone.is_sorted_by(|one, other| one < other), "{gone:?}");
     // Where parts of one node change places, an edge between them comes back.
@@ -211,7 +211,7 @@ fn gain_by_queue(scene: &mut Scene, at: Option<[u32; 4]>, nodes: &[u32], looks: 
         }
         for _ in 0..looks {
             let Some(&node) = queue.front() else { break };
-            if cuts.count() + moves::DEPTH > MOST {
+            if cuts.count() + moves::DEPTH > MAX_SEGMENTS {
                 break;
             }
             let Some(found) = moves::best(Serial, LinKernighan, tour, &cuts, search, node) else {
@@ -389,7 +389,7 @@ fn trials_without_kicks_look_around_all_nodes() {
 /// What is written down of a trial.
 fn of_trial(scene: &Scene, t: u32) -> (i64, Vec<[u32; 3]>) {
     let count = scene.count[t as usize];
-    (scene.gain[t as usize], scene.cuts[(t * MOST) as usize..][..count as usize].to_vec())
+    (scene.gain[t as usize], scene.cuts[(t * MAX_SEGMENTS) as usize..][..count as usize].to_vec())
 }
 
 /// Packs a change and copies it to two other scenes, one by the words and one directly. Behind the words nothing is written.
@@ -411,7 +411,7 @@ proptest! {
     #[test]
     fn a_packed_change_is_the_same_elsewhere(
         gain: i64,
-        cuts in prop::collection::vec(prop::array::uniform3(any::<u32>()), 0..=MOST as usize),
+        cuts in prop::collection::vec(prop::array::uniform3(any::<u32>()), 0..=MAX_SEGMENTS as usize),
         t in 0u32..4,
         at in 0u32..9,
         team in 0usize..4,
@@ -424,7 +424,7 @@ proptest! {
         unsafe {
             source.gain.set(t, gain);
             source.count.set(t, cuts.len() as u32);
-            (0..).zip(&cuts).for_each(|(i, &cut)| source.cuts.set(t * MOST + i, cut));
+            (0..).zip(&cuts).for_each(|(i, &cut)| source.cuts.set(t * MAX_SEGMENTS + i, cut));
         }
         let count = cuts.len() as u32;
         let length = packed(count);

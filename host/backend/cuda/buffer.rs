@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result, sys};
 
+use crate::engine::error::SMALLER;
 use crate::engine::{BackendError, Plain};
 use crate::memory::bytes;
 
@@ -189,5 +190,6 @@ fn allocation_error(stream: &Arc<CudaStream>, what: &str, size: usize, source: D
         what: what.to_string(),
         needed: bytes(size as u64),
         free: bytes(free as u64),
+        remedy: SMALLER,
     }
 }

@@ -35,7 +35,7 @@ use crate::engine::{Cost, Problem};
 use crate::instance::{BestKnown, Instance};
 use crate::memory;
 use crate::report::Known;
-use crate::solver::{Algorithm, Placement, SolveError, placement};
+use crate::solver::{Algorithm, SolveError, placement_of_all};
 use pivot::{Label, Pivot, Where};
 use rows::{Log, Row};
 use table::Suite;
@@ -468,25 +468,9 @@ impl<'a> Bench<'a> {
     /// Opens the backend for cells of tours, some of which may run on CPU threads only.
     fn open(&self, cells: &[Cell]) -> Result<Backend> {
         let machine = &self.common.machine;
-        let why_cpu = |cell: &Cell| -> Result<Option<&'static str>> {
-            let algorithm = self.asked(cell, 1)?.algorithm;
-            Ok(match machine.backend {
-                Choice::Cuda => algorithm.on_threads(),
-                asked => placement(&algorithm, &self.instances[cell.at], asked)?.why_cpu,
-            })
-        };
-        let whys = cells.iter().map(why_cpu).collect::<Result<Vec<_>>>()?;
-        let choice = machine.backend;
-        match whys.iter().flatten().next() {
-            Some(why) if whys.iter().any(Option::is_none) => {
-                let what = "runs on CPU threads: measure it separately, or give --backend cpu";
-                Err(Error::Usage(format!("{why} {what}")))
-            }
-            Some(_) if choice == Choice::Auto => {
-                machine.open_at(Placement { choice: Choice::Cpu, why_cpu: whys[0] }, false)
-            }
-            _ => machine.open(false),
-        }
+        let run = |cell: &Cell| Ok((self.asked(cell, 1)?.algorithm, &self.instances[cell.at]));
+        let runs = cells.iter().map(run).collect::<Result<Vec<_>>>()?;
+        machine.open_at(placement_of_all(&runs, machine.backend)?, false)
     }
 
     /// Measures cells with every seed, `workers` at the same time, and prints the tables of the runs that finished.

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::Map;
 
 use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
@@ -27,7 +28,8 @@ pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     pub(super) instance: PathBuf,
-    /// The algorithm; if not given, lk, or mmas if edges are directed, or ils if an option implies it
+    /// The algorithm; if not given, lk, or mmas if edges are directed. An option of ils such as --accept implies ils;
+    /// --local-search lk, or-3opt or none implies mmas, any other --local-search ils
     #[arg(long, value_name = "NAME", value_parser = algorithms())]
     pub(super) algorithm: Option<Declaration>,
     /// Compute a lower bound alongside the run, which shows how far the tour is from the optimum at most; without this option, only
@@ -67,9 +69,18 @@ impl Options for Algorithm {
     }
 }
 
-/// File options that not every algorithm uses: their ids, and the names of the algorithms that use them.
-pub(super) const FILES: [(&str, &[&str]); 3] =
-    [("initial_tour", &["lk", "ils"]), ("load_population", &["ga"]), ("save_population", &["ga"])];
+/// Returns the file options that not every algorithm uses: their ids, and the names of the algorithms that use them.
+pub(super) fn files() -> [(&'static str, Vec<&'static str>); 3] {
+    let names = |uses: fn(&Algorithm) -> bool| {
+        let defaults = Algorithm::ALL.iter().filter_map(|one| Algorithm::read(one, &Map::new()).ok());
+        defaults.filter(uses).map(|algorithm| algorithm.name()).collect::<Vec<_>>()
+    };
+    [
+        ("initial_tour", names(Algorithm::takes_initial_tour)),
+        ("load_population", names(Algorithm::has_population)),
+        ("save_population", names(Algorithm::has_population)),
+    ]
+}
 
 /// Returns the algorithm with this name.
 pub(super) fn algorithm_named(name: &str) -> Option<Declaration> {

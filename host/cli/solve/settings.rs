@@ -5,13 +5,17 @@ use serde_json::{Map, Value};
 use super::super::options::Iterations;
 use super::super::setting_options::list;
 use super::super::{Error, Result};
-use super::args::{Args, FILES, OPTIONS};
+use super::args::{Args, OPTIONS, files};
 use super::config::Config;
 use super::facts;
 use crate::engine::LocalSearch;
 use crate::solver::genetic::Initial;
 use crate::solver::settings::{Declaration, Setting, Settings};
 use crate::solver::{Algorithm, ils, lin_kernighan, mmas};
+
+/// The algorithms of [`Algorithm::for_instance`], one of which runs where nothing determines it.
+const DEFAULTS: [Declaration; 2] =
+    [lin_kernighan::LinKernighanSettings::DECLARATION, mmas::MmasSettings::DECLARATION];
 
 /// The requested settings: the command line takes precedence over the file of `--config`.
 pub(super) struct Wanted<'a> {
@@ -32,8 +36,8 @@ impl<'a> Wanted<'a> {
         self.given.iter().any(|option| option == id)
     }
 
-    /// Returns the algorithm, if the line or the file determines it: by its name, or by an option that only one of the default
-    /// algorithms has.
+    /// Returns the algorithm, if the line or the file determines it: by its name, by `--local-search`, or by an option of `ils`
+    /// that neither of the two default algorithms has.
     fn declaration(&self) -> Option<Declaration> {
         let named = self.args.algorithm.or(self.config.as_ref().and_then(|config| config.algorithm));
         let ils = ils::IlsSettings::DECLARATION;
@@ -45,10 +49,11 @@ impl<'a> Wanted<'a> {
                 }
                 Some(_) => Some(ils),
                 None => {
-                    let is_first = |id: &str| {
-                        OPTIONS.iter().any(|option| option.id == id && option.names()[0] == ils.name)
+                    let implies_ils = |id: &str| {
+                        ils.option(id).is_some()
+                            && DEFAULTS.iter().all(|default| default.option(id).is_none())
                     };
-                    self.args.settings.values.iter().any(|(id, _)| is_first(id)).then_some(ils)
+                    self.args.settings.values.iter().any(|(id, _)| implies_ils(id)).then_some(ils)
                 }
             }
         })
@@ -62,8 +67,7 @@ impl<'a> Wanted<'a> {
             let is_loaded = self.args.begin.load_population.is_some();
             return if is_loaded { Ok(None) } else { self.algorithm(&declaration).map(Some) };
         }
-        for declaration in [lin_kernighan::LinKernighanSettings::DECLARATION, mmas::MmasSettings::DECLARATION]
-        {
+        for declaration in DEFAULTS {
             let (algorithm, _) = self.unchecked(&declaration)?;
             self.check_iterations(&algorithm)?;
             algorithm.check()?;
@@ -125,8 +129,7 @@ impl<'a> Wanted<'a> {
             let users = list(users);
             Err(Error::Usage(format!("{what} is for `algorithm` {users}; this run uses {name}")))
         };
-        let files = FILES.iter().map(|(id, users)| (*id, users.to_vec()));
-        let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files);
+        let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files());
         for (id, users) in options {
             if self.is_given(id) && !users.contains(&name) {
                 return refuse(format!("`{id}`"), &users);

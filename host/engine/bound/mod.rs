@@ -70,12 +70,12 @@ pub fn trees_for(n: usize) -> u32 {
 /// Bytes per node that has a place: the instance by places, its tree, the lists and the graph built from them, and the vectors of
 /// the ascent. Measured, without the instance itself.
 #[cfg(feature = "cli")]
-const A_NODE: usize = 320;
+const BYTES_PER_NODE: usize = 320;
 
 /// Returns the bytes that [`held_karp`] needs in addition to the instance.
 #[cfg(feature = "cli")]
 pub fn memory(instance: &Instance) -> usize {
-    A_NODE * instance.len()
+    BYTES_PER_NODE * instance.len()
 }
 
 /// Computes the bound of a symmetric instance with this many trees, or with [`trees_for`] it. The ascent ends after an interrupt,

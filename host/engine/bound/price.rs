@@ -15,7 +15,7 @@ use antwarp_instance::parallel;
 use antwarp_instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
 
 /// Maximum number of edges that a node adds at a time: of many nodes at the same place, each would add all others.
-const MOST: usize = 16;
+const MOST_ADDED_EDGES: usize = 16;
 
 /// The state of pricing: the instance, and the results so far.
 pub(super) struct Prices<'a> {
@@ -255,7 +255,7 @@ struct Found {
     saved: Option<i128>,
 }
 
-/// The lightest edges that would make the tree lighter, at most [`MOST`], in order.
+/// The lightest edges that would make the tree lighter, at most [`MOST_ADDED_EDGES`], in order.
 #[derive(Default)]
 struct Lightest(Vec<(i64, u32)>);
 
@@ -263,13 +263,13 @@ impl Lightest {
     /// Returns whether an edge of this weight would be one of them.
     #[inline]
     fn wants(&self, weight: i64) -> bool {
-        self.0.len() < MOST || weight < self.0[MOST - 1].0
+        self.0.len() < MOST_ADDED_EDGES || weight < self.0[MOST_ADDED_EDGES - 1].0
     }
 
     fn offer(&mut self, weight: i64, to: u32) {
         if self.wants(weight) {
             let at = self.0.partition_point(|&kept| kept < (weight, to));
-            self.0.truncate(MOST - 1);
+            self.0.truncate(MOST_ADDED_EDGES - 1);
             self.0.insert(at, (weight, to));
         }
     }
@@ -278,7 +278,7 @@ impl Lightest {
     fn take(&mut self, node: u32, order: &TreeOrder) -> Option<Found> {
         let rank = |node: u32| order.rank[node as usize];
         let saved = |&(weight, to): &(i64, u32)| i128::from(order.heaviest(rank(node), rank(to)) - weight);
-        let saved = (self.0.len() < MOST).then(|| self.0.iter().map(saved).sum());
+        let saved = (self.0.len() < MOST_ADDED_EDGES).then(|| self.0.iter().map(saved).sum());
         let edges: Vec<(u32, u32)> = self.0.drain(..).map(|(_, to)| (node, to)).collect();
         (!edges.is_empty()).then_some(Found { edges, saved })
     }

@@ -1,4 +1,4 @@
-//! Many tours, crossed at the end. Each has its own start tour and is kicked for half of the time, or only briefly if there are few
+//! Many tours, kicked and then crossed. Each has its own start tour and is kicked for half of the time, or only briefly if there are few
 //! nodes; then they become the initial population of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once it
 //! cannot improve them any more, small instances restart with other tours; on large ones, kicks are applied to the best tour for
 //! the rest of the time.

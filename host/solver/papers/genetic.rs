@@ -259,7 +259,7 @@ pub(in crate::solver) fn solve(
 /// The problem, and the remedy.
 pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), SolveError> {
     settings.check()?;
-    check_kind(instance, "GA")?;
+    check_kind(instance, "GA", false)?;
     if settings.crossover == Crossover::Eax && !instance.is_symmetric() {
         return Err(SolveError::Unsupported {
             algorithm: "edge assembly crossover",

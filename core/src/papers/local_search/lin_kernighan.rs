@@ -10,7 +10,7 @@ use crate::papers::local_search::Dirty;
 use crate::team::{Slots, Team};
 
 use crate::lin_kernighan::Tour;
-use crate::lin_kernighan::cuts::{self, Cuts, MOST};
+use crate::lin_kernighan::cuts::{self, Cuts, MAX_SEGMENTS};
 use crate::lin_kernighan::moves::{self, DEPTH, Search};
 
 // Steps, reversals, links and cuts are read as words of 8 bytes.
@@ -97,9 +97,9 @@ pub unsafe fn improve<T: Team, R: Reach, I: NodeId, G: Geometry>(
         let (mut gained, mut last) = (0, 0);
         loop {
             let node = if team.is_over() { None } else { dirty.following(team, last) };
-            if cuts.count() > 1 && (node.is_none() || cuts.count() + DEPTH > MOST) {
+            if cuts.count() > 1 && (node.is_none() || cuts.count() + DEPTH > MAX_SEGMENTS) {
                 team.for_each(n, |p| {
-                    let (_, [to]) = cuts.places::<T, 1>(n, [p as i32]);
+                    let (_, [to]) = cuts.locate::<T, 1>(n, [p as i32]);
                     next.set(to as u32, order.get(p));
                 });
                 team.barrier();

@@ -8,7 +8,7 @@ use crate::papers::problem::Problem;
 use crate::team::Team;
 
 /// Most neighbours of a member between two exchanges.
-const MOST: u64 = 1 << 12;
+const MOST_BETWEEN_EXCHANGES: u64 = 1 << 12;
 
 impl<P: Problem> Journey<'_, P> {
     /// Goes to the first improving neighbour of the walk's level: in the order of their numbers, from a random one on, wrapping
@@ -68,7 +68,7 @@ impl<P: Problem> Journey<'_, P> {
                 return Next::Stay;
             }
             seen = until;
-            window += if window < MOST * members as u64 { window } else { 0 };
+            window += if window < MOST_BETWEEN_EXCHANGES * members as u64 { window } else { 0 };
         }
         state.evaluations += len;
         Next::Optimum

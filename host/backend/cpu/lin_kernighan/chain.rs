@@ -1,6 +1,6 @@
 //! A tour that many trials work on at the same time.
 
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{MergeBoard, Next};
 use antwarp_core::lin_kernighan::trial::TrialChanges;
 use antwarp_core::team::Slots;
@@ -55,7 +55,7 @@ impl Chain {
             far: numbers()?,
             gain: allocate(what, trials)?,
             count: allocate(what, trials)?,
-            cuts: allocate(what, trials * MOST as usize)?,
+            cuts: allocate(what, trials * MAX_SEGMENTS as usize)?,
             cost: ahead.iter().map(|&a| i64::from(a)).sum(),
         })
     }
@@ -83,17 +83,17 @@ impl Chain {
     }
 
     pub(super) fn board(&mut self) -> MergeBoard {
-        // SAFETY: as above; a single thread does not use `next`.
+        // SAFETY: as above; a single thread does not use `successor`.
         unsafe {
             MergeBoard {
                 claims: Slots::of(&mut self.claims),
                 bits: Slots::of(&mut self.bits),
-                before: Slots::of(&mut self.before),
-                which: Slots::of(&mut self.which),
-                at: Slots::of(&mut self.at),
-                begin: Slots::of(&mut self.begin),
-                next: Slots::none(),
-                far: Slots::of(&mut self.far),
+                cuts_before_word: Slots::of(&mut self.before),
+                cut_of_position: Slots::of(&mut self.which),
+                cut_positions: Slots::of(&mut self.at),
+                segment_start: Slots::of(&mut self.begin),
+                successor: Slots::none(),
+                distance_or_cycle: Slots::of(&mut self.far),
             }
         }
     }

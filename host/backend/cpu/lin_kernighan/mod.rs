@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{self, Merged};
 use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, packed};
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
@@ -104,8 +104,8 @@ impl<'p, G: Geometry> Threads<'p, G> {
         places: &'p [G::Place],
         matrix: Vec<i32>,
     ) -> Result<Self, BackendError> {
-        // A tour has eleven numbers per node, and a word for its claims.
-        let chain = 52 * problem.n() as usize + spec.trials as usize * (12 * MOST as usize + 12);
+        // A tour has nine numbers per node, and a word for its claims; bits are few.
+        let chain = 44 * problem.n() as usize + spec.trials as usize * (12 * MAX_SEGMENTS as usize + 12);
         check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
         let mut chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;

@@ -3,7 +3,7 @@
 use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Numbered};
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::MOST;
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge;
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ const MIN_LEN: usize = 1 << 12;
 /// Where two tours differ, their edges form parts that share no node. Parts in which the other tour is shorter are changes of the
 /// first, and are merged like those of trials ([`merge::plan`]). This is partition crossover (Whitley, Hains and Howe, *Tunneling
 /// between optima: partition crossover for the traveling salesman problem*, 2009), except that several parts are tried together,
-/// and parts of more than [`MOST`] edges are left out.
+/// and parts of more than [`MAX_SEGMENTS`] edges are left out.
 pub struct Recombiner<'p> {
     problem: &'p Problem,
     numbers: Vec<u32>,
@@ -198,7 +198,7 @@ impl<'p> Recombiner<'p> {
         let numbers: Vec<u32> = counts
             .iter()
             .map(|&(count, gain)| {
-                let is_kept = gain > 0 && count <= MOST && kept < u32::MAX / MOST;
+                let is_kept = gain > 0 && count <= MAX_SEGMENTS && kept < u32::MAX / MAX_SEGMENTS;
                 kept += u32::from(is_kept);
                 if is_kept { kept - 1 } else { u32::MAX }
             })
@@ -214,12 +214,12 @@ impl<'p> Recombiner<'p> {
             .map(|(c, _)| c.1)
             .collect();
         chain.count = vec![0; kept as usize];
-        chain.cuts = vec![[0; 3]; (kept * MOST) as usize];
+        chain.cuts = vec![[0; 3]; (kept * MAX_SEGMENTS) as usize];
         let mut positions: Vec<u32> = differing.iter().map(|&node| chain.position[node as usize]).collect();
         positions.par_sort_unstable();
         for position in positions {
             // SAFETY: positions of the tour.
-            let (node, next) = unsafe { (tour.at(position), tour.at(tour.behind(position))) };
+            let (node, next) = unsafe { (tour.at(position), tour.at(tour.next_position(position))) };
             if self.beside[node as usize].contains(&next) {
                 continue;
             }
@@ -227,7 +227,7 @@ impl<'p> Recombiner<'p> {
             let number = numbers[self.parts[root] as usize];
             if number != u32::MAX {
                 let cut = [position, self.instead(node, next), self.instead(next, node)];
-                let at = number * MOST + self.chain.count[number as usize];
+                let at = number * MAX_SEGMENTS + self.chain.count[number as usize];
                 self.chain.cuts[at as usize] = cut;
                 self.chain.count[number as usize] += 1;
             }

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use antwarp_core::kernels::TrialArgs;
-use antwarp_core::lin_kernighan::cuts::MOST;
-use antwarp_core::lin_kernighan::merge::{Merged, pairs};
+use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
+use antwarp_core::lin_kernighan::merge::{Merged, bit_words, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, packed};
 use cudarc::driver::{CudaEvent, CudaStream};
 
@@ -79,12 +79,12 @@ struct Buffers {
     cuts: Buffer<[u32; 3]>,
     claims: Buffer<u64>,
     bits: Buffer<u32>,
-    before: Buffer<u32>,
-    which: Buffer<u32>,
-    at: Buffer<u32>,
-    begin: Buffer<u32>,
-    next: Buffer<u32>,
-    far: Buffer<u32>,
+    cuts_before_word: Buffer<u32>,
+    cut_of_position: Buffer<u32>,
+    cut_positions: Buffer<u32>,
+    segment_start: Buffer<u32>,
+    successor: Buffer<u32>,
+    distance_or_cycle: Buffer<u32>,
     merged: Buffer<Merged>,
     costs: Buffer<i64>,
     arrivals: Buffer<u64>,
@@ -108,7 +108,7 @@ impl Buffers {
         let (what, all) = ("the tours", n * chains);
         let numbers = |len: usize| Buffer::<u32>::zeroed(s, what, len);
         let trials = spec.trials as usize * chains;
-        let words = (n / 32 + 1) * chains;
+        let words = bit_words(problem.n()) as usize * chains;
         let pairs = pairs(problem.n()) as usize * chains;
         Ok(Buffers {
             lists: Buffer::from_slice(s, "the neighbour lists", problem.neighbors())?,
@@ -124,15 +124,15 @@ impl Buffers {
             started: numbers(1)?,
             gain: Buffer::zeroed(s, "the trials", trials)?,
             count: Buffer::zeroed(s, "the trials", trials)?,
-            cuts: Buffer::zeroed(s, "the trials", trials * MOST as usize)?,
+            cuts: Buffer::zeroed(s, "the trials", trials * MAX_SEGMENTS as usize)?,
             claims: Buffer::zeroed(s, what, all)?,
             bits: numbers(words)?,
-            before: numbers(words)?,
-            which: numbers(all)?,
-            at: numbers(all)?,
-            begin: numbers(all)?,
-            next: numbers(pairs)?,
-            far: numbers(pairs)?,
+            cuts_before_word: numbers(words)?,
+            cut_of_position: numbers(all)?,
+            cut_positions: numbers(all)?,
+            segment_start: numbers(all)?,
+            successor: numbers(pairs)?,
+            distance_or_cycle: numbers(pairs)?,
             merged: Buffer::zeroed(s, what, chains)?,
             costs: Buffer::from_slice(s, what, &begin.costs)?,
             arrivals: Buffer::zeroed(s, what, chains)?,
@@ -283,7 +283,7 @@ impl<'p> Card<'p> {
             none => {
                 let most = self.buffers.count.len() as u32;
                 none.insert(Words {
-                    own: Buffer::zeroed(&self.stream, what, (most * packed(MOST)) as usize)?,
+                    own: Buffer::zeroed(&self.stream, what, (most * packed(MAX_SEGMENTS)) as usize)?,
                     used: Buffer::zeroed(&self.stream, what, 1)?,
                     all: Buffer::zeroed(&self.stream, what, 0)?,
                     starts: Buffer::zeroed(&self.stream, what, most as usize)?,
@@ -373,7 +373,7 @@ impl<'p> Card<'p> {
         let (stream, b, other) = (&self.stream, &mut self.buffers, &from.buffers);
         stream.wait(&from.made).map_err(driver("waiting for another GPU"))?;
         if !reaches {
-            let (first, count, most) = (trials.start as usize, trials.len(), MOST as usize);
+            let (first, count, most) = (trials.start as usize, trials.len(), MAX_SEGMENTS as usize);
             b.gain.copy_from(stream, &other.gain, first, count)?;
             b.count.copy_from(stream, &other.count, first, count)?;
             return b.cuts.copy_from(stream, &other.cuts, first * most, count * most);
@@ -432,12 +432,12 @@ impl<'p> Card<'p> {
                     cuts: &b.cuts,
                     claims: &mut b.claims,
                     bits: &mut b.bits,
-                    before: &mut b.before,
-                    which: &mut b.which,
-                    at: &mut b.at,
-                    begin: &mut b.begin,
-                    next: &mut b.next,
-                    far: &mut b.far,
+                    cuts_before_word: &mut b.cuts_before_word,
+                    cut_of_position: &mut b.cut_of_position,
+                    cut_positions: &mut b.cut_positions,
+                    segment_start: &mut b.segment_start,
+                    successor: &mut b.successor,
+                    distance_or_cycle: &mut b.distance_or_cycle,
                     merged: &mut b.merged,
                     costs: &mut b.costs,
                     started: &mut b.started,
@@ -457,10 +457,10 @@ impl<'p> Card<'p> {
                     matrix: &b.matrix,
                     cuts: &b.cuts,
                     bits: &b.bits,
-                    before: &b.before,
-                    which: &b.which,
-                    at: &b.at,
-                    begin: &b.begin,
+                    cuts_before_word: &b.cuts_before_word,
+                    cut_of_position: &b.cut_of_position,
+                    cut_positions: &b.cut_positions,
+                    segment_start: &b.segment_start,
                     merged: &b.merged,
                     next_order: &mut b.next_order,
                     next_ahead: &mut b.next_ahead,

@@ -20,7 +20,7 @@ use card::Card;
 
 /// Nodes of a tour per trial of a round. With more trials there are fewer waits for the last ones; with fewer, less of the changes
 /// share nodes, and each trial sees more of the others' results.
-const NODES: u32 = 18;
+const NODES_PER_TRIAL: u32 = 18;
 /// Below this many nodes there are several tours, which are recombined: with [`FEW_NODES`] per trial, and [`TRIALS`] trials of all
 /// tours per multiprocessor.
 const FEW: u32 = 25_000;
@@ -39,7 +39,7 @@ const SHARED_TRIALS: u32 = 16;
 /// reach the same tour.
 pub fn default_trials(cards: &Cards, n: u32) -> Trials {
     if n >= FEW {
-        return Trials { chains: 1, trials: (n / NODES).min(MOST_TRIALS) };
+        return Trials { chains: 1, trials: (n / NODES_PER_TRIAL).min(MOST_TRIALS) };
     }
     let (trials, multiprocessors) = ((n / FEW_NODES).max(1), cards.first().multiprocessors());
     let chains = (TRIALS * multiprocessors).div_ceil(trials);

@@ -39,7 +39,7 @@ pub fn kernel_names() -> Vec<String> {
 }
 
 /// Problems that have a kernel only for replicas in shared memory.
-const IN_SHARED: [&str; 5] = antwarp_core::with_problems_in_shared!(names);
+const IN_SHARED: &[&str] = &antwarp_core::with_problems_in_shared!(names);
 
 /// Returns the kernel that walks through solutions of a problem, with or without replicas in shared memory.
 pub fn walk_kernel(problem: &str, in_shared: bool) -> String {

@@ -103,10 +103,11 @@ pub fn search<P: OnThreads>(
     stop: &Stop,
     observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
-    match backend.each_gpu().as_slice() {
+    let found = match backend.each_gpu().as_slice() {
         [] => search_on_one::<P>(backend, tables, settings, stop, observe),
         each => spread::on_each::<P>(each, tables, settings, stop, observe),
-    }
+    };
+    found.map_err(|error| error.with_remedy("fewer walks (`walks`)"))
 }
 
 /// As [`search`], on CPU threads or one GPU.

@@ -9,7 +9,7 @@ use crate::instance::Qap;
 use crate::solver::SolveError;
 
 /// Largest entry of a QAP's matrices, so that differences of differences fit 32 bits.
-const LARGEST_ENTRY: i32 = 1 << 28;
+const LARGEST_SEARCHABLE: i32 = 1 << 28;
 
 /// Returns the tables for [`antwarp_core::papers::problem::Qap`].
 ///
@@ -22,8 +22,8 @@ pub fn qap_tables(qap: &Qap) -> Result<Tables, SolveError> {
             qap.name
         )));
     }
-    if qap.a.iter().chain(&qap.b).any(|x| x.unsigned_abs() > LARGEST_ENTRY as u32) {
-        let why = format!("{}: numbers above {LARGEST_ENTRY} are too large to search with", qap.name);
+    if qap.a.iter().chain(&qap.b).any(|x| x.unsigned_abs() > LARGEST_SEARCHABLE as u32) {
+        let why = format!("{}: numbers above {LARGEST_SEARCHABLE} are too large to search with", qap.name);
         return Err(SolveError::Settings(why));
     }
     // Both matrices, three times on the way.

@@ -7,7 +7,7 @@ use crate::lin_kernighan::scene::Scene;
 use crate::lin_kernighan::shapes::shapes;
 use antwarp_core::geometry::Numbered;
 use antwarp_core::lin_kernighan::Tour;
-use antwarp_core::lin_kernighan::cuts::{self, Cuts, MOST, Turn, Way};
+use antwarp_core::lin_kernighan::cuts::{self, Cuts, MAX_SEGMENTS, Turn, Way};
 use antwarp_core::lin_kernighan::moves::{self, BREADTH, DEPTH, FoundMove, Search};
 use antwarp_core::operator::{LinKernighan, Or2opt, OrOpt, Reach, Shallow, ThreeOpt, TwoOpt};
 use antwarp_core::team::{Serial, Team};
@@ -140,7 +140,7 @@ fn best(reach: impl Reach, scene: &Scene, tour: &[u32], node: u32) -> Option<Bes
         }
         // Stable: of equal sums the first ones stay.
         next.sort_by_key(|to| std::cmp::Reverse(clamped(to.kept)));
-        next.truncate(reach.kept(level) as usize);
+        next.truncate(reach.beam_width(level) as usize);
         beam = next;
     }
     best
@@ -205,7 +205,7 @@ fn descend(scene: &mut Scene, reach: impl Reach, depths: &mut [u32; DEPTH as usi
         cuts.reset(Serial, tour);
         let mut misses = 0;
         for node in (0..n).cycle() {
-            if misses == n || cuts.count() + DEPTH > MOST {
+            if misses == n || cuts.count() + DEPTH > MAX_SEGMENTS {
                 return;
             }
             misses += 1;
