@@ -75,7 +75,7 @@ impl std::str::FromStr for Gpus {
     /// Parses `all`; a count of devices; or device numbers with commas (`0,2`, or `2,` for number 2 alone).
     fn from_str(text: &str) -> Result<Gpus, String> {
         let wrong = || {
-            format!("`{text}` is neither all, nor how many, nor a list of numbers like 0,2 (one alone: 2,)")
+            format!("`{text}` names no GPUs: give `all`, a count (2) or device numbers (0,2; `2,` for one)")
         };
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
         match text.split_once(',') {

@@ -10,6 +10,12 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::solver::{Algorithm, Placement, placement};
 
+/// How long a run or a search lasts if there is no stop option. The help says so, too.
+pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
+
+/// Maximum number of numbers in the file of a run, most of which are its tour; also in a file of settings, which it can be.
+pub const MOST_NUMBERS: u64 = 1 << 24;
+
 /// Where to compute.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Machine")]
@@ -21,7 +27,7 @@ pub struct MachineArgs {
     #[arg(long, value_name = "all|N|LIST", default_value = "all")]
     pub gpus: Gpus,
     /// CPU threads; all cores if not given. The result does not depend on it, except with relaxed updates of acs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_THREADS)))]
     pub threads: Option<u32>,
     /// This process's share of its machine.
     #[arg(skip)]
@@ -163,7 +169,20 @@ pub fn finite(text: &str) -> std::result::Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+
+    #[test]
+    fn the_help_says_how_long_a_run_lasts() {
+        let command = crate::cli::Cli::command();
+        let [solve, search] = ["solve", "search"].map(|name| command.find_subcommand(name).unwrap());
+        let stop = format!("default {} s", DEFAULT_TIME.as_secs());
+        let is_said = |command: &clap::Command| {
+            command.get_arguments().any(|one| one.get_help_heading().is_some_and(|text| text.contains(&stop)))
+        };
+        assert!(is_said(solve) && search.get_subcommands().all(is_said), "{stop}");
+    }
 
     #[test]
     fn times_are_read_as_people_write_them() {

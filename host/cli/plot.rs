@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::options::MOST_NUMBERS;
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{InstanceError, Room, Text, source};
@@ -102,9 +103,6 @@ fn mean(runs: &[Point]) -> Option<Point> {
         ..first.clone()
     })
 }
-
-/// Maximum number of numbers in a run's file, most of them its tour.
-const MOST_NUMBERS: u64 = 1 << 24;
 
 /// Reads a run that finished, and its gap.
 fn read(path: &Path) -> Result<(Saved, f64)> {

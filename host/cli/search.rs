@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::options::{MachineArgs, duration};
+use super::options::{DEFAULT_TIME, MachineArgs, duration};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
 use super::{Error, Outcome, Result, reading, signals};
@@ -25,9 +25,6 @@ use crate::solver::search::{
 use crate::solver::settings::{Settings, read};
 use deliver::Ended;
 use watchdog::Hold;
-
-/// How long a search lasts if nothing says when to stop.
-const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
 /// Iterations for each element between restarts of tabu search, unless a user chooses the walks; and between those that recombine.
 const RESTART: u64 = 50;
@@ -194,7 +191,7 @@ struct Common {
 
 /// When to stop.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Stop (10 s if nothing is given)")]
+#[command(next_help_heading = "Stop at the first limit reached (default 10 s)")]
 struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]

@@ -23,12 +23,12 @@ pub struct SettingOption {
     pub users: Vec<(Declaration, &'static Setting)>,
 }
 
-/// What has settings that are options of a command.
+/// A source of settings that become options of a command.
 pub trait Options: 'static {
     /// All of them.
     const ALL: &'static LazyLock<Vec<SettingOption>>;
 
-    /// Returns the heading under which one stands in the help, if it is not the first.
+    /// Returns the option's help heading; `None`: the default one.
     fn heading(option: &SettingOption) -> Option<String>;
 }
 
@@ -117,12 +117,12 @@ impl SettingOption {
     }
 }
 
-/// Formats names for a sentence: `a, b and c`.
-pub fn list(names: &[&str]) -> String {
+/// Formats names for a sentence, with this word before the last one: `a, b and c`.
+pub fn list(names: &[&str], word: &str) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
     }
 }
 
@@ -132,7 +132,7 @@ fn number(text: &str, kind: Kind, none: Option<&'static str>) -> std::result::Re
         Kind::Whole(most) => whole(text, most, none),
         Kind::Pair(&each) => {
             let both = text.split_once(',').filter(|(_, second)| !second.contains(','));
-            let (first, second) = both.ok_or("give two values with a comma between")?;
+            let (first, second) = both.ok_or("give two values separated by a comma")?;
             Ok(Value::Array(vec![number(first, each, None)?, number(second, each, None)?]))
         }
         _ => finite(text).map(Value::from),
@@ -227,7 +227,7 @@ impl<O> Given<O> {
         self.values.iter().find(|(other, _)| *other == id).map(|(_, value)| value)
     }
 
-    /// Refuses an option that does nothing beside all settings, which are given as JSON.
+    /// Rejects an option that has no effect with these settings, which are given as JSON.
     pub fn refuse_unused(&self, declaration: &Declaration, settings: &Value) -> Result<()> {
         for (id, _) in &self.values {
             if let Some(condition) = declaration.option(id).and_then(|setting| setting.unmet(settings)) {
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn names_stand_in_sentences() {
-        assert_eq!(list(&["a"]), "a");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(list(&["a"], "and"), "a");
+        assert_eq!(list(&["a", "b", "c"], "and"), "a, b and c");
     }
 }

@@ -21,6 +21,11 @@ pub enum BackendError {
         "the NVIDIA driver sees no device{0}: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use `backend` cpu"
     )]
     NoDevice(String),
+    /// There is no device with this number, counted from 0, among this many.
+    #[error(
+        "no GPU {0}: there are {1}, numbered from 0; check nvidia-smi and CUDA_VISIBLE_DEVICES, or give other `gpus`"
+    )]
+    NoSuchDevice(usize, usize),
     /// The device is older than the oldest kernels.
     #[error(
         "{device} has compute capability {capability}, but the kernels need 7.0 (Volta) or newer: use `backend` cpu"
@@ -55,7 +60,7 @@ pub enum BackendError {
     },
     /// A buffer or the whole colony does not fit.
     #[error(
-        "not enough {place} memory for {what}: {needed} are needed, but {free} are free. Use {remedy}, or the other backend"
+        "not enough {place} memory for {what}: {needed} are needed, but {free}. Use {remedy}, or the other backend"
     )]
     OutOfMemory {
         /// `device` or `main`.
@@ -64,7 +69,7 @@ pub enum BackendError {
         what: String,
         /// Bytes, formatted.
         needed: String,
-        /// Bytes, formatted.
+        /// How much is free, as in `1.00 GiB are free`.
         free: String,
         /// What needs less memory; a solver that knows its settings says more than [`SMALLER`].
         remedy: &'static str,

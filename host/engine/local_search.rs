@@ -3,8 +3,10 @@
 use antwarp_core::operator::{self, Shallow};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of neighbours: the number of a move has eight bits for those of the second step.
+/// Maximum number of neighbours. The number of a move has eight bits for the choice of the second step, which is at most twice the
+/// number of neighbours: up to 127 would fit.
 pub const MOST_NEIGHBORS: u32 = 100;
+const _: () = assert!(2 * MOST_NEIGHBORS < 1 << antwarp_core::papers::local_search::moves::CHOICE_BITS);
 
 /// The operators of [`antwarp_core::papers::local_search`] by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,15 +29,15 @@ impl Shortage {
         bytes(self.needed)
     }
 
-    /// Returns the number of free bytes, formatted.
+    /// Says how many bytes are free.
     pub fn free(&self) -> String {
-        self.free.map_or_else(|| "fewer".to_string(), bytes)
+        self.free.map_or_else(|| "not enough is free".to_string(), |free| format!("{} are free", bytes(free)))
     }
 }
 
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of main memory are needed, {} are free", self.needed(), self.free())
+        write!(f, "{} of main memory are needed, {}", self.needed(), self.free())
     }
 }
 

@@ -271,7 +271,7 @@ impl Condition {
 /// Explains why a setting has no effect where the condition does not hold.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = if self.is { "is for" } else { "does nothing with" };
+        let why = if self.is { "applies only with" } else { "does nothing with" };
         write!(f, "{why} {}", self.subject())
     }
 }

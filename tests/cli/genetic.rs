@@ -152,7 +152,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
         (&["--pairing", "fixed"], "--pairing does nothing with --crossover eax"),
         (&["--improve-best", "false"], "--improve-best does nothing with --crossover eax"),
-        (&["--crossover", "arx", "--children", "5"], "--children is for --crossover eax"),
+        (&["--crossover", "arx", "--children", "5"], "--children applies only with --crossover eax"),
     ];
     for (args, message) in wrong {
         let eax: &[&str] = if args.contains(&"--crossover") { &[] } else { &["--crossover", "eax"] };

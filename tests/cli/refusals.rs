@@ -73,8 +73,8 @@ fn wrong_usage_is_status_2() {
         (&["--gpus", "0"], "--gpus"),
         (&["--gpus", "1,1"], "named twice"),
         (&["--gpus", "2"], "--gpus has no effect"),
-        (&["--segment", "9"], "--segment is for --improvement best"),
-        (&["--improvement", "best", "--chains", "2"], "--chains is for --improvement first"),
+        (&["--segment", "9"], "--segment applies only with --improvement best"),
+        (&["--improvement", "best", "--chains", "2"], "--chains applies only with --improvement first"),
     ];
     for (args, word) in wrong {
         search(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
@@ -93,9 +93,15 @@ fn wrong_usage_is_status_2() {
         (&["--slots", "0"], "--slots"),
         (&["--slots", "33"], "--slots"),
         (&["--pheromone", "selective", "--update", "atomic"], "use --update relaxed, or --pheromone matrix"),
-        (&["--pheromone", "matrix", "--slots", "4"], "--slots is for --pheromone selective"),
-        (&["--pheromone", "matrix", "--remember", "best"], "--remember is for --pheromone selective"),
-        (&["--pheromone", "candidate", "--greedy", "candidates"], "--greedy is for --pheromone selective"),
+        (&["--pheromone", "matrix", "--slots", "4"], "--slots applies only with --pheromone selective"),
+        (
+            &["--pheromone", "matrix", "--remember", "best"],
+            "--remember applies only with --pheromone selective",
+        ),
+        (
+            &["--pheromone", "candidate", "--greedy", "candidates"],
+            "--greedy applies only with --pheromone selective",
+        ),
         (&["--pheromone", "list"], "candidate"),
         (&["--update", "never"], "sequential"),
     ];
@@ -114,7 +120,7 @@ fn wrong_usage_is_status_2() {
         (&["--initial", "ants", "--load-population", "p.tour"], "--load-population"),
         (&["--neighbors", "0"], "--neighbors"),
         (&["--save-population", instance], "is the instance"),
-        (&["--descent-only"], "--algorithm lk and ils"),
+        (&["--descent-only"], "applies only to lk or ils"),
     ];
     for (args, word) in wrong {
         evolve(&[instance]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
@@ -172,46 +178,52 @@ fn options_of_other_algorithms_are_refused() {
     let wrong: &[(&[&str], &str)] = &[
         (
             &[instance, "--algorithm", "ils", "--ants", "5"],
-            "--ants is for --algorithm mmas and acs; this run uses ils",
+            "--ants applies only to mmas or acs; this run uses ils",
         ),
         (
             &[instance, "--algorithm", "acs", "--tabu", "list"],
-            "--tabu is for --algorithm mmas; this run uses acs",
+            "--tabu applies only to mmas; this run uses acs",
         ),
         (
             &[instance, "--algorithm", "mmas", "--slots", "4"],
-            "--slots is for --algorithm acs; this run uses mmas",
+            "--slots applies only to acs; this run uses mmas",
         ),
         (
             &[instance, "--algorithm", "acs", "--initial-tour", "no.tour"],
-            "--initial-tour is for --algorithm lk and ils; this run uses acs",
+            "--initial-tour applies only to lk or ils; this run uses acs",
         ),
         (
             &[instance, "--algorithm", "acs", "--save-population", "p.tour"],
-            "--save-population is for --algorithm ga; this run uses acs",
+            "--save-population applies only to ga; this run uses acs",
         ),
         (
             &[instance, "--load-population", "p.tour"],
-            "--load-population is for --algorithm ga; this run uses lk",
+            "--load-population applies only to ga; this run uses lk",
         ),
         (&[instance, "--algorithm", "ga", "--ants", "5"], "this run uses ga"),
         (
             &[instance, "--algorithm", "lk", "--accept", "better"],
-            "--accept is for --algorithm ils; this run uses lk",
+            "--accept applies only to ils; this run uses lk",
         ),
         (&[instance, "--algorithm", "lk", "--local-search", "two-opt"], "this run uses lk"),
-        (&[instance, "--accept", "better", "--temperature", "2"], "--temperature is for --accept annealing"),
-        (&["missing.tsp", "--algorithm", "ils", "--segment", "9"], "--segment is for --improvement best"),
+        (
+            &[instance, "--accept", "better", "--temperature", "2"],
+            "--temperature applies only with --accept annealing",
+        ),
+        (
+            &["missing.tsp", "--algorithm", "ils", "--segment", "9"],
+            "--segment applies only with --improvement best",
+        ),
         (
             &[instance, "--algorithm", "mmas", "--descent-only"],
-            "--descent-only is for --algorithm lk and ils; this run uses mmas",
+            "--descent-only applies only to lk or ils; this run uses mmas",
         ),
         // Even if the value is the default.
-        (&[instance, "--candidates", "32"], "--candidates is for --algorithm mmas and acs; this run uses lk"),
+        (&[instance, "--candidates", "32"], "--candidates applies only to mmas or acs; this run uses lk"),
         (&[instance, "--local-search", "none", "--walk", "20"], "this run uses mmas"),
         (
             &[&directed, "--first-tour", "greedy"],
-            "--first-tour is for --algorithm lk and ils; this run uses mmas",
+            "--first-tour applies only to lk or ils; this run uses mmas",
         ),
     ];
     for (args, message) in wrong {

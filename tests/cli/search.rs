@@ -368,8 +368,11 @@ fn wrong_usage_is_status_2() {
         (&["--improvement", "first"], "hill-climbing"),
         (&["--tenure", "5,7,9"], "two values"),
         (&["--tenure", "0,16777217"], "--tenure must be two numbers, each 0 to 16777216"),
-        (&["--tenure", "5,7", "--strategy", "ils"], "--tenure is for --strategy tabu"),
-        (&["--kicks", "5", "--strategy", "annealing"], "--kicks is for --strategy tabu, ils or vns"),
+        (&["--tenure", "5,7", "--strategy", "ils"], "--tenure applies only with --strategy tabu"),
+        (
+            &["--kicks", "5", "--strategy", "annealing"],
+            "--kicks applies only with --strategy tabu, ils or vns",
+        ),
         (&["--strategy", "vns", "--kicks", "0"], "at least 1"),
         (&["--strategy", "vnd"], "several neighbourhoods"),
         (&["--json", "-", "--solution", "-"], "two outputs"),

@@ -51,7 +51,7 @@ fn every_option_is_refused_by_the_algorithms_that_do_not_have_it() {
             for other in others {
                 let name = option(setting, "");
                 let [begin, end] =
-                    [format!("{name} is for --algorithm "), format!("; this run uses {}", other.name)];
+                    [format!("{name} applies only to "), format!("; this run uses {}", other.name)];
                 solve(&["missing.tsp", "--algorithm", other.name, &option(setting, &sample(setting))])
                     .assert()
                     .code(2)
@@ -82,13 +82,13 @@ fn every_condition_of_a_setting_is_kept() {
                     _ => panic!("{} has a condition on a number", setting.name),
                 };
                 let given = option(setting, &sample(setting));
-                let why = if condition.is { "is for" } else { "does nothing with" };
+                let why = if condition.is { "applies only with" } else { "does nothing with" };
                 // Where several conditions fail, any of them may be told.
                 antwarp(&[begin, &[&given, &option(other, &value)]].concat())
                     .assert()
                     .code(2)
                     .stdout("")
-                    .stderr(contains(option(setting, "")).and(contains(why).or(contains("is for"))));
+                    .stderr(contains(option(setting, "")).and(contains(why).or(contains("applies only"))));
             }
         }
     }
@@ -159,14 +159,19 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
             json!({"algorithm": "acs", "tabu": "list"}),
             &[],
             2,
-            "\"tabu\" is for --algorithm mmas; this run uses acs",
+            "\"tabu\" applies only to mmas; this run uses acs",
         ),
-        (json!({"ants": 5}), &[], 2, "\"ants\" is for --algorithm mmas and acs; this run uses lk"),
+        (json!({"ants": 5}), &[], 2, "\"ants\" applies only to mmas or acs; this run uses lk"),
         (json!({"algorithm": "mmas", "magic": 1}), &[], 2, "\"magic\" is not a setting of any algorithm"),
         (json!({"algorithm": "mmas", "ants": "many"}), &[], 2, "\"ants\": invalid type"),
         (json!({"algorithm": "mmas", "ants": 0}), &[], 2, "--ants must be 1 to"),
         (json!({"algorithm": "acs", "candidates": null}), &[], 2, "\"candidates\": invalid type"),
-        (json!({"algorithm": "ils", "segment": 9}), &[], 2, "\"segment\" is for --improvement best"),
+        (
+            json!({"algorithm": "ils", "segment": 9}),
+            &[],
+            2,
+            "\"segment\" applies only with --improvement best",
+        ),
         (json!({"algorithm": "lk", "accept": "better"}), &[], 2, "\"accept\" cannot be set by users"),
         (json!({"algorithm": "ga", "initial": "file"}), &[], 2, "--load-population"),
         (json!({"algorithm": "magic"}), &[], 3, "unknown algorithm \"magic\""),

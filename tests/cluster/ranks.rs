@@ -202,7 +202,7 @@ fn what_is_wrong_is_told_once() {
     let nowhere = files.path("nowhere/tour");
     for (args, status, what) in [
         (vec!["nowhere.tsp"], 3, "cannot read nowhere.tsp"),
-        (vec!["E1k.0", "--rho", "0.5", "--algorithm", "lk"], 2, "--rho is for"),
+        (vec!["E1k.0", "--rho", "0.5", "--algorithm", "lk"], 2, "--rho applies only to"),
         (vec!["E1k.0", "--frobnicate"], 2, "unexpected argument"),
         (vec!["E1k.0", "--tour", &nowhere], 5, "cannot write"),
         (

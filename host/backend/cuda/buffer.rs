@@ -189,7 +189,7 @@ fn allocation_error(stream: &Arc<CudaStream>, what: &str, size: usize, source: D
         place: "device",
         what: what.to_string(),
         needed: bytes(size as u64),
-        free: bytes(free as u64),
+        free: format!("{} are free", bytes(free as u64)),
         remedy: SMALLER,
     }
 }

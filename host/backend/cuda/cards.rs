@@ -25,7 +25,7 @@ impl Cards {
         let ordinals: Vec<usize> = match gpus {
             Gpus::All => (0..there).collect(),
             Gpus::Count(wanted) if *wanted as usize > there => {
-                return Err(BackendError::NoDevice(format!(" number {}, only {there}", wanted - 1)));
+                return Err(BackendError::NoSuchDevice(*wanted as usize - 1, there));
             }
             Gpus::Count(wanted) => (0..*wanted as usize).collect(),
             Gpus::Turn(number) => vec![*number as usize % there],

@@ -124,7 +124,7 @@ impl Device {
         module::kernels()?;
         let n = count()?;
         if ordinal >= n {
-            return Err(BackendError::NoDevice(format!(" number {ordinal}, only {n}")));
+            return Err(BackendError::NoSuchDevice(ordinal, n));
         }
         let context = CudaContext::new(ordinal).map_err(failed("opening the device"))?;
         // One stream orders everything here; events between slices would only cost time.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::Map;
 
-use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
+use super::super::options::{DEFAULT_TIME, Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
@@ -19,17 +19,14 @@ use crate::instance::{Ends, Instance, ReadOptions};
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, proven_optimum};
 
-/// How long a run lasts if there is no stop option.
-const DEFAULT_TIME: Duration = Duration::from_secs(10);
-
 /// Arguments of `antwarp solve`, as given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     pub(super) instance: PathBuf,
-    /// The algorithm; if not given, lk, or mmas if edges are directed. An option of ils such as --accept implies ils;
-    /// --local-search lk, or-3opt or none implies mmas, any other --local-search ils
+    /// The algorithm; if not given, lk, or mmas if edges are directed; options of ils imply ils, and --local-search lk, or-3opt or
+    /// none implies mmas
     #[arg(long, value_name = "NAME", value_parser = algorithms())]
     pub(super) algorithm: Option<Declaration>,
     /// Compute a lower bound alongside the run, which shows how far the tour is from the optimum at most; without this option, only
@@ -65,7 +62,7 @@ impl Options for Algorithm {
         if option.users.len() == Algorithm::ALL.len() {
             return Some("Settings of every algorithm".to_owned());
         }
-        Some(format!("Settings of {}", list(&option.names())))
+        Some(format!("Settings of {}", list(&option.names(), "and")))
     }
 }
 
@@ -126,7 +123,7 @@ pub(super) struct EndsArgs {
 
 /// When to stop.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Stop (the first of these; 10 s if none; a proven optimum always)")]
+#[command(next_help_heading = "Stop at the first limit reached (default 10 s; always at a proven optimum)")]
 pub(super) struct StopArgs {
     /// After this time, such as 10s or 2m, from the start of the command
     #[arg(long, value_parser = duration)]
@@ -135,7 +132,7 @@ pub(super) struct StopArgs {
     /// with ga, generations of this run, where 0 means the first individuals only
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none, conflicts_with = "descent_only")]
     pub(super) iterations: Option<Iterations>,
-    /// At a tour this short
+    /// At this cost or less
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
     pub(super) target: Option<f64>,
     /// After this many iterations without a better tour

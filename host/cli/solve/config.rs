@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::super::options::MOST_NUMBERS;
 use super::super::{Error, Result};
 use super::args::algorithm_named;
 use crate::instance::{InstanceError, Room, Text, source};
 use crate::solver::settings::Declaration;
-
-/// Maximum number of numbers in a file; in the file of a run, most of them are its tour.
-const MOST_NUMBERS: u64 = 1 << 24;
 
 /// The content of a file.
 #[derive(Clone, Debug)]

@@ -61,7 +61,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
                 format!(
                     "Each algorithm has settings of its own: --help followed by {} lists them.\n\
                      --help all lists everything, including how files are read, open paths and where a tour starts.",
-                    list(&names).replace(" and ", " or "),
+                    list(&names, "or"),
                 )
             }
             _ => String::new(),

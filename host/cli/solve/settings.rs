@@ -126,8 +126,8 @@ impl<'a> Wanted<'a> {
     pub(super) fn refuse_foreign(&self, declaration: &Declaration) -> Result<()> {
         let name = declaration.name;
         let refuse = |what: String, users: &[&str]| {
-            let users = list(users);
-            Err(Error::Usage(format!("{what} is for `algorithm` {users}; this run uses {name}")))
+            let users = list(users, "or");
+            Err(Error::Usage(format!("{what} applies only to {users}; this run uses {name}")))
         };
         let options = OPTIONS.iter().map(|option| (option.id, option.names())).chain(files());
         for (id, users) in options {

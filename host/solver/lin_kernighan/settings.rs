@@ -61,8 +61,7 @@ choices!(Acceptance, NeighborKind, Start);
 settings! {
     /// Settings of chained Lin-Kernighan. `None` means: chosen for the run.
     pub struct LinKernighanSettings = "lk", "Chained Lin-Kernighan" {
-        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
-        /// relaxed updates
+        /// Seed of all random numbers: with a number of iterations, it determines the tour
         pub seed: u64 = 1, is_common: true;
         /// Neighbours in a node's list
         pub neighbors: u32 = 8, range: from_to(1, MOST_NEIGHBORS);

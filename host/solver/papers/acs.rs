@@ -22,8 +22,7 @@ choices!(Pheromone, Remember, Greedy, Update);
 settings! {
     /// Settings of Ant Colony System. `None` means: chosen for the run.
     pub struct AcsSettings = "acs", "Ant Colony System" {
-        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
-        /// relaxed updates
+        /// Seed of all random numbers: with a number of iterations, it determines the tour, except with `update` relaxed
         pub seed: u64 = 1, is_common: true;
         /// Ants: tours per iteration
         pub ants: Option<u32> = None,
@@ -203,6 +202,18 @@ mod tests {
     use super::*;
     use crate::backend::Choice;
     use crate::instance::generate::uniform;
+
+    #[test]
+    fn the_help_has_the_defaults() {
+        let otherwise = |name| AcsSettings::DECLARATION.setting(name).unwrap().otherwise;
+        assert!(otherwise("ants").ends_with(&format!("; {ELITE_ANTS} with `local_search` lk")));
+        assert_eq!(otherwise("reset_after"), ELITE_AFTER.to_string());
+        // Those of the other colony, which its tests compare with the constants.
+        let others = |name| super::super::mmas::MmasSettings::DECLARATION.setting(name).unwrap().otherwise;
+        for name in ["neighbors", "breadth"] {
+            assert_eq!(otherwise(name), others(name));
+        }
+    }
 
     #[test]
     fn trails_are_reset_where_tours_are_recombined() {

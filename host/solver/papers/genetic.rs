@@ -22,8 +22,7 @@ choices!(Crossover, Pairing, Initial);
 settings! {
     /// Settings of the genetic algorithm. `None` means: chosen for the run.
     pub struct GeneticSettings = "ga", "Genetic algorithm" {
-        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
-        /// relaxed updates
+        /// Seed of all random numbers: with a number of iterations, it determines the tour
         pub seed: u64 = 1, is_common: true;
         /// How children are made from their parents
         pub crossover: Crossover = Crossover::default();
@@ -351,6 +350,13 @@ fn repeated(mut tours: Vec<u32>, n: usize, count: u32) -> Result<Vec<u32>, Solve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_has_the_default_numbers_of_individuals() {
+        let help = GeneticSettings::DECLARATION.setting("population").unwrap().otherwise;
+        let numbers = format!("{INDIVIDUALS}, with `crossover` eax {EAX_INDIVIDUALS};");
+        assert!(help.starts_with(&numbers), "{help}");
+    }
 
     #[test]
     fn given_individuals_are_repeated() {

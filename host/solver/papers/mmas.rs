@@ -19,8 +19,7 @@ choices!(LocalSearch, Selection, TabuKind, Deposit);
 settings! {
     /// Settings of MAX-MIN Ant System. `None` means: chosen for the run.
     pub struct MmasSettings = "mmas", "MAX-MIN Ant System" {
-        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
-        /// relaxed updates
+        /// Seed of all random numbers: with a number of iterations, it determines the tour
         pub seed: u64 = 1, is_common: true;
         /// Ants: tours per iteration
         pub ants: Option<u32> = None,
@@ -167,6 +166,26 @@ mod tests {
     use super::*;
     use crate::backend::Choice;
     use crate::instance::generate::uniform;
+
+    #[test]
+    fn the_help_has_the_defaults() {
+        let otherwise = |name| MmasSettings::DECLARATION.setting(name).unwrap().otherwise;
+        let [deep, plain] = RHO;
+        assert!(otherwise("ants").ends_with(&format!("; {ELITE_ANTS} with `local_search` lk")));
+        assert_eq!(otherwise("rho"), format!("{deep} with `local_search` lk, {plain} without"));
+        let resets =
+            format!("{ELITE_AFTER} with `local_search` lk, {RESET_AFTER} with other local search, 0 without");
+        assert_eq!(otherwise("reset_after"), resets);
+        let [directed, others] = [true, false].map(LocalSearch::default_lists);
+        let two_opt = LocalSearch::neighbors_of_ants(Some(LocalSearch::TwoOpt), None).unwrap();
+        let (first, last) = (directed.0, others.0);
+        let neighbors = format!(
+            "{two_opt} with `local_search` two-opt, {first} where edges have a direction, else {last}"
+        );
+        assert_eq!(otherwise("neighbors"), neighbors);
+        let breadth = format!("{} where edges have a direction, else {}", directed.1, others.1);
+        assert_eq!(otherwise("breadth"), breadth);
+    }
 
     fn colony_of(settings: &MmasSettings, check: impl FnOnce(&Problem, &Backend, ColonySpec)) {
         let problem = Problem::new(&uniform(60, 3).unwrap(), settings.candidates, settings.listed()).unwrap();

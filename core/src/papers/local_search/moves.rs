@@ -105,8 +105,8 @@ impl Course {
     }
 }
 
-/// Bits of a code: the second step's choice is below the first step's number.
-const CHOICE_BITS: u32 = 8;
+/// Bits of a code: the second step's choice, at most twice its breadth, is below the first step's number.
+pub const CHOICE_BITS: u32 = 8;
 
 impl<I: NodeId, D: Distance> View<I, D> {
     /// Returns a neighbour from a node's list; n or more: none.

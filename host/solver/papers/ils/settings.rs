@@ -38,8 +38,7 @@ choices!(Improvement, Moves);
 settings! {
     /// Settings of iterated local search. `None` means: chosen for the run.
     pub struct IlsSettings = "ils", "Iterated local search" {
-        /// Seed of all random numbers: the same seed gives the same tour after the same number of iterations, except acs with
-        /// relaxed updates
+        /// Seed of all random numbers: with a number of iterations, it determines the tour
         pub seed: u64 = 1, is_common: true;
         /// The operator that improves tours
         pub local_search: LocalSearch = LocalSearch::default(), except: &["none", "or-3opt", "lk"];

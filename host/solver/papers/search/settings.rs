@@ -138,7 +138,7 @@ settings! {
     }
 }
 
-/// The strategies that [descend](Strategy::descends).
+/// The strategies that [descend](Strategy::descends), for conditions; a test compares the two.
 const DESCENTS: &str = "hill-climbing|ils|vnd|vns";
 
 impl SearchSettings {
@@ -150,7 +150,7 @@ impl SearchSettings {
         self.check_ranges()?;
         let refuse = |what: &str| Err(SolveError::Settings(what.to_string()));
         if self.tenure.is_some_and(|(low, high)| low > high) {
-            return refuse("`tenure` must be two numbers, the first not larger");
+            return refuse("`tenure` must be two numbers, and the first must not exceed the second");
         }
         if self.temperatures.is_some_and(|(hot, cold)| cold > hot) {
             return refuse("the last of `temperatures` must not be above the first");
@@ -191,5 +191,20 @@ impl SearchSettings {
             retune: self.retune,
             retune_all: self.retune_all,
         }
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_name_the_strategies_that_descend() {
+        let Kind::Choice(choices) = Strategy::KIND else { panic!("strategies have names") };
+        let read = |name: &str| serde_json::from_value::<Strategy>(name.into()).unwrap();
+        let names: Vec<String> = choices().into_iter().map(|choice| choice.name).collect();
+        let descends: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| read(name).descends()).collect();
+        assert_eq!(descends.join("|"), DESCENTS);
     }
 }
