@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::papers::neighborhood::Neighborhood;
 // All types that `with_problems!` and `with_nested_problems!` name.
+#[cfg(not(test))]
 use antwarp_core::geometry::{Grid, Numbered};
 use antwarp_core::papers::problem::*;
 use antwarp_core::papers::search::{self, Bank, Contender, Crew, Layout, WalkRules, WalkState};
@@ -183,8 +184,15 @@ macro_rules! on_threads {
     };
 }
 
+#[cfg(not(test))]
 antwarp_core::with_problems!(on_threads);
+#[cfg(not(test))]
 antwarp_core::with_nested_problems!(on_threads);
+// Unit tests need none. To compile them all once more takes a minute.
+#[cfg(test)]
+on_threads! {
+    partition: Partition, 1024;
+}
 
 /// Walks in main memory.
 pub struct CpuWalks<'p, E> {
