@@ -76,7 +76,7 @@ pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>
     begin(path, content).map(drop)
 }
 
-/// Writes a file like [`write`], and returns it for appending.
+/// Writes a file like [`write()`], and returns it for appending.
 pub fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
     let written = place(path).and_then(|place| match place {
         Place::File(file) => replace(&file, content),
