@@ -19,7 +19,7 @@ const ONE_BEFORE_LAST: f64 = 0.125;
 /// An epoch takes place only if it crosses this many times the tours of the one before, or is the last one.
 const GROWTH: f64 = 1.2;
 /// How much longer crossing may take than planned, as a share of the time until the next epoch's end.
-const GRACE: f64 = 0.25;
+const GRACE: f64 = 0.4;
 
 /// The epochs of a run that have not ended yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((seconds(&of(1, 0.0)), seconds(&of(0, 0.0))), (vec![1.0], vec![0.0]));
         assert_eq!((of(96, 7.0).is_crossed(), of(96, 7.0).are_crossed()), (false, true));
         assert!(!of(64, 1e9).are_crossed() && of(1, 0.0).is_crossed());
-        assert_eq!(of(96, 7.0).latest(), Some(Duration::from_secs_f64(3.5)));
+        assert_eq!(of(96, 7.0).latest(), Some(Duration::from_secs_f64(2.0) + Duration::from_secs_f64(2.4)));
         assert_eq!(of(1, 0.0).latest(), None);
     }
 

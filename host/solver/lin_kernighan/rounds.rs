@@ -12,12 +12,12 @@ use super::epochs::{Epochs, Kept};
 use super::means::{Means, THREAD};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
-use crate::solver::haste::MANY;
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
     BackendError, Budget, Engine, Enough, LinKernighan, Population, Reached, Status, Stop, StopReason, Trials,
 };
+use crate::solver::haste::MANY;
 
 /// Rounds per batch in a run limited by iterations; otherwise time decides.
 const BATCH: u64 = 16;
@@ -502,7 +502,8 @@ impl<'a> Rounds<'a> {
     fn measure(&mut self, now: Duration) -> f64 {
         let seconds = |from: Duration| now.saturating_sub(from).as_secs_f64().max(1e-3);
         let made = (self.made - self.last_start.made) as f64;
-        let making = f64::from(self.new) * f64::from(self.plan.problem.n()) * cross::begins(self.plan.problem.n());
+        let making =
+            f64::from(self.new) * f64::from(self.plan.problem.n()) * cross::begins(self.plan.problem.n());
         let (kicked, worked) = (self.kicked_from.map(seconds), seconds(self.worked_from));
         let rate = match kicked {
             Some(kicked) if kicked > worked / 2.0 => made / kicked,
@@ -513,14 +514,17 @@ impl<'a> Rounds<'a> {
         rate
     }
 
-    /// Starts kicking the current tours, and some of earlier epochs with them.
+    /// Starts kicking the current tours, and some of earlier epochs with them, unless memory is short.
     fn begin_kicks(&mut self) -> Result<(), BackendError> {
         self.phase = Phase::Kicks;
         if self.more.is_empty() {
             return Ok(());
         }
         let tours = [self.lin_kernighan.tours()?, std::mem::take(&mut self.more)].concat();
-        self.work_on(tours)
+        match self.work_on(tours) {
+            Err(BackendError::OutOfMemory { .. }) => Ok(()),
+            worked => worked,
+        }
     }
 
     /// Works on these tours from now on. The best tour so far is kept.
@@ -599,7 +603,8 @@ impl<'a> Rounds<'a> {
             return Ok(false);
         }
         let at = spent.saturating_sub(self.kept.took);
-        self.last_start = LastStart { times: 0, at, took: Duration::ZERO, kicks: self.kicks, made: self.made };
+        self.last_start =
+            LastStart { times: 0, at, took: Duration::ZERO, kicks: self.kicks, made: self.made };
         self.is_to_cross = true;
         self.is_inherited = self.has_crossed;
         self.since = spent;
@@ -809,11 +814,18 @@ mod tests {
         assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
     }
 
-    #[test]
-    fn a_restarted_run_keeps_the_best_tour() {
-        let instance = generate::uniform(300, 1).unwrap();
+    /// Advances a run with these epochs, tours and limit until `is_over`. Its best tour never gets longer, and has the length that
+    /// is reported.
+    fn advance(
+        (n, tours): (u32, u32),
+        epochs: Epochs,
+        stop: &Stop,
+        is_over: impl Fn(&Rounds, Deadline) -> bool,
+        check: impl Fn(&Rounds),
+    ) {
+        let instance = generate::uniform(n as usize, 1).unwrap();
         let near = quadrant(&instance, 8);
-        let problem = Problem::for_search(&instance, &near, (0..300).collect());
+        let problem = Problem::for_search(&instance, &near, (0..n).collect());
         let nearest = cross::by_nearest(&instance, &problem);
         let backend = Backend::open(Choice::Cpu).unwrap().0;
         let settings = LinKernighanSettings::default();
@@ -828,20 +840,44 @@ mod tests {
             is_crossed: true,
             by_nearest: nearest.as_ref(),
         };
-        // So few tours that each restart is exhausted long before the time is up.
-        let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
-        let deadline = Deadline::now(&stop);
-        let starts = cross::make(&instance, &problem, (1, 10), deadline).unwrap().unwrap();
-        let spec = Spec::new(None, 300, (10, 8), starts.tours, starts.cost);
-        let mut rounds = Rounds::new(plan, &spec, 8, Epochs::one(stop.time, true)).unwrap();
+        let deadline = Deadline::now(stop);
+        let starts =
+            (tours > 1).then(|| cross::make(&instance, &problem, (1, tours), deadline).unwrap().unwrap());
+        let (starts, cost) =
+            starts.map_or((Vec::new(), problem.unit_cost()), |starts| (starts.tours, starts.cost));
+        let spec = Spec::new(None, n, (tours, 8), starts, cost);
+        let mut rounds = Rounds::new(plan, &spec, 8, epochs).unwrap();
         let mut best = i64::MAX;
-        while rounds.last_start.times < 8 {
+        while !is_over(&rounds, deadline) {
             rounds.advance(&Budget { units: 4, deadline }).unwrap();
-            let status = rounds.status();
-            let now = status.best_cost.unwrap();
+            let now = rounds.status().best_cost.unwrap();
             assert!(now <= best, "{now} is longer than {best}");
             assert_eq!(instance.check_tour(&problem.original(&rounds.best().unwrap())).unwrap(), now);
             best = now;
+        }
+        rounds.finish().unwrap();
+        assert!(rounds.status().best_cost.unwrap() <= best);
+        check(&rounds);
+    }
+
+    #[test]
+    fn a_restarted_run_keeps_the_best_tour() {
+        // So few tours that each restart is exhausted long before the time is up.
+        let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
+        let is_over = |rounds: &Rounds, _: Deadline| rounds.last_start.times >= 8;
+        advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
+    }
+
+    #[test]
+    fn epochs_keep_the_best_tour_and_inherit_kicked_ones() {
+        let stop = Stop::after(Duration::from_secs(4));
+        let is_over = |_: &Rounds, deadline: Deadline| deadline.is_over();
+        for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
+            let epochs = Epochs::of(Duration::from_secs(4), |end| end.as_secs_f64() >= crossed_from);
+            advance((n, tours), epochs, &stop, is_over, |rounds| {
+                assert!(rounds.epochs.over() > 0 && rounds.epochs.is_last());
+                assert!(rounds.has_crossed && rounds.bests.len() as u32 <= rounds.epochs.over());
+            });
         }
     }
 }
