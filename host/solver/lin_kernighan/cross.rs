@@ -15,12 +15,13 @@ use crate::solver::{SolveError, genetic};
 
 /// Largest share of the time for kicks: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
-/// Making a start tour and its descent take as long as this many kicks per node.
+/// Making a start tour along a curve and its descent take as long as this many kicks per node; the same for a random tour.
 const BEGINS: f64 = 0.09;
+const RANDOM_BEGINS: f64 = 0.15;
 /// See [`seconds`].
 const A_KICK: f64 = 1100.0;
 /// Fewest tours that are worth crossing: with fewer, a single tour is better.
-const FEWEST: u32 = 10;
+pub const FEWEST: u32 = 10;
 /// Most tours.
 const MOST: u32 = 256;
 /// Nodes up to which start tours are random, not along curves: it takes longer until those are good.
@@ -29,6 +30,8 @@ const MOST_RANDOM: u32 = 3000;
 const MOST_RESTARTED: u32 = 5000;
 /// Kicks per node of each tour after which such a run first crosses them.
 const A_NODE: f64 = 0.05;
+/// Tours with fewer kicks a node than this are crossed as fast, for they are local optima.
+const AS_FEW: f64 = 0.05;
 /// Nearest neighbours of a node where tours without kicks are crossed, as in the paper. (On d2103, a lattice with holes, those in
 /// quadrants lead to longer tours.)
 const NEAREST: usize = 10;
@@ -41,23 +44,24 @@ pub struct Starts {
     pub cost: i64,
 }
 
-/// Returns the number of tours that a run limited by time starts with, if it has time for several and no setting asks for just one.
-pub fn at_begin(
-    n: u32,
-    (settings, is_given): (&LinKernighanSettings, bool),
-    means: Means,
-    (time, stop): (Option<Duration>, &Stop),
-) -> Option<u32> {
-    let time = time?;
+/// Returns whether a run limited by time may work on several tours, and cross them: unless a setting asks for something else.
+pub fn is_free(settings: &LinKernighanSettings, is_given: bool, stop: &Stop) -> bool {
     let is_about_one = is_given
         || settings.start.is_some()
         || settings.descent_only
         || settings.chains.is_some()
         || settings.trials.is_some();
-    if is_about_one || stop.iterations.is_some() || stop.stagnation.is_some() {
-        return None;
-    }
-    Some(at_first(n, means, time.as_secs_f64())).filter(|&count| count >= FEWEST)
+    stop.time.is_some() && !is_about_one && stop.iterations.is_none() && stop.stagnation.is_none()
+}
+
+/// Returns the number of tours that can be kicked and crossed in this time, if these are enough.
+pub fn several(n: u32, means: Means, time: Duration) -> Option<u32> {
+    Some(at_most(n, (means, THREAD), time)).filter(|&count| count >= FEWEST)
+}
+
+/// Returns whether an instance is so small that its runs restart.
+pub fn is_restarted(n: u32) -> bool {
+    n <= MOST_RESTARTED
 }
 
 /// Makes this many tours, if they fit in memory; fewer if the time is up before.
@@ -108,6 +112,11 @@ fn make_all(
     Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
 }
 
+/// Returns the kicks per node that take as long as making a tour.
+pub fn begins(n: u32) -> f64 {
+    if n > MOST_RANDOM { BEGINS } else { RANDOM_BEGINS }
+}
+
 /// Estimates the seconds that crossing takes until the tours cannot be improved any more: it grows with their number, size and
 /// length. `rate` is the kicks per second of one thread; several threads are faster by the square root of their number.
 fn seconds(n: u32, count: u32, kicks_a_node: f64, (rate, threads): (f64, u32)) -> f64 {
@@ -115,11 +124,13 @@ fn seconds(n: u32, count: u32, kicks_a_node: f64, (rate, threads): (f64, u32)) -
     f64::from(count) * f64::from(n).powf(1.4) / (A_KICK * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
-/// Returns how many start tours can be crossed after their kicks, given how many kicks are made per second. At most [`MOST`].
-fn at_first(n: u32, Means { kicks, threads, .. }: Means, time: f64) -> u32 {
+/// Returns how many start tours can be crossed after their kicks, given how many kicks are made per second, and by one thread. At most
+/// [`MOST`].
+pub fn at_most(n: u32, (Means { kicks, threads, .. }, thread): (Means, f64), time: Duration) -> u32 {
+    let time = time.as_secs_f64();
     let fits = |&count: &u32| {
-        let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - BEGINS;
-        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, (THREAD, threads)) <= (1.0 - SHARE) * time
+        let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - begins(n);
+        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, (thread, threads)) <= (1.0 - SHARE) * time
     };
     (1..=MOST).rev().find(fits).unwrap_or(0)
 }
@@ -136,7 +147,7 @@ pub struct Kicks {
 
 impl Kicks {
     /// Returns the kicks per second of a thread, converted to walks of the usual length: longer walks take longer.
-    fn of_a_thread(&self, threads: u32) -> f64 {
+    pub fn of_a_thread(&self, threads: u32) -> f64 {
         self.rate / f64::from(threads) * f64::from(40 + self.walk) / 60.0
     }
 }
@@ -151,7 +162,7 @@ fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) ->
     let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.problem.length(tour).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
-    let kicks_a_node = kicks.each as f64 / f64::from(n);
+    let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
     let one = seconds(n, 1, kicks_a_node, (kicks.of_a_thread(threads), threads));
     let count = ((time.as_secs_f64() / one) as usize).max(FEWEST as usize).min(all.len());
     all.sort_by_cached_key(length);
@@ -169,9 +180,9 @@ fn individuals(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSetti
     }
 }
 
-/// Returns when kicks end and crossing starts, for tours that started at some time of the run.
-pub fn kicked(stop: &Stop, began: Duration) -> Option<Duration> {
-    stop.time.map(|time| began + time.saturating_sub(began).mul_f64(SHARE))
+/// Returns when kicks end and crossing starts, for tours that started at some time of the run and are crossed by `end`.
+pub fn kicked(end: Duration, began: Duration) -> Duration {
+    began + end.saturating_sub(began).mul_f64(SHARE)
 }
 
 /// How small instances restart.
@@ -188,14 +199,14 @@ pub enum Restart {
 pub fn restart(n: u32, times: u32) -> Option<Restart> {
     let kicks = || (A_NODE * f64::from(n) * 2f64.powf(f64::from(times / 2))).ceil() as u64;
     let begins = || if times.is_multiple_of(2) { Restart::Kicked(kicks()) } else { Restart::LocalOptima };
-    (n <= MOST_RESTARTED).then(begins)
+    is_restarted(n).then(begins)
 }
 
 /// Returns an instance with the lists for crossing [`Restart::LocalOptima`], in the numbering of `problem`. `None` for a large
 /// instance, or a matrix: its lists hold the nearest nodes anyway.
 pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
     let near = || nearest(instance, NEAREST.min(instance.len() - 1));
-    let has_others = problem.n() <= MOST_RESTARTED && instance.points().is_some();
+    let has_others = is_restarted(problem.n()) && instance.points().is_some();
     has_others.then(|| Problem::for_search(instance, &near(), problem.start_tour().to_vec()))
 }
 
@@ -240,7 +251,8 @@ mod tests {
     fn as_many_tours_begin_as_can_be_crossed() {
         let in_pool = |threads: u32, n, time| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
-            pool.install(|| at_first(n, Means::of(&Backend::open(Choice::Cpu).unwrap().0), time))
+            let time = Duration::from_secs_f64(time);
+            pool.install(|| at_most(n, (Means::of(&Backend::open(Choice::Cpu).unwrap().0), THREAD), time))
         };
         // 33 tours of 10,000 nodes have .0615 kicks per node in five seconds, and are crossed in 4.8; 34 would take 5.2.
         assert_eq!(in_pool(1, 10_000, 10.0), 33);

@@ -4,6 +4,7 @@
 //! remaining time or trials, limits how much longer a trial may make the tour (Martin, Otto and Felten 1991).
 
 mod cross;
+mod epochs;
 mod means;
 mod partners;
 mod rounds;
@@ -20,6 +21,7 @@ use crate::engine::start;
 use crate::engine::{BackendError, Deadline, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
+use epochs::Epochs;
 use means::Means;
 use partners::{Force, Partners};
 use rounds::Rounds;
@@ -103,7 +105,16 @@ fn solve_as_numbered(
     let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
-    let crossed = cross::at_begin(n, (settings, initial.is_some()), means, (time, stop));
+    let is_free = cross::is_free(settings, initial.is_some(), stop);
+    // Runs that share tours cross them once: they would have to wait for each other at the end of each epoch.
+    let several = |end: Duration| cross::several(n, means, end).filter(|_| is_free);
+    // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
+    let epochs = match time {
+        Some(time) if is_free && contact.post.is_none() => Epochs::of(time, |end| several(end).is_some()),
+        time => Epochs::one(time, time.and_then(several).is_some()),
+    };
+    let are_crossed = epochs.are_crossed();
+    let crossed = epochs.end().and_then(several);
     let mut partners = match crossed {
         Some(_) => met,
         // Several tours that are not crossed are not shared.
@@ -142,8 +153,8 @@ fn solve_as_numbered(
     if late() && crossed.is_none() {
         return haste.end(Some(problem.start_tour().to_vec()));
     }
-    let by_nearest = crossed.as_ref().and_then(|_| cross::by_nearest(instance, &problem));
-    let begin_with = |crossed: Option<Starts>, is_shared: bool| {
+    let by_nearest = are_crossed.then(|| cross::by_nearest(instance, &problem)).flatten();
+    let begin_with = |crossed: Option<Starts>, is_shared: bool, epochs: Epochs| {
         let plan = Plan {
             instance,
             problem: &problem,
@@ -152,7 +163,7 @@ fn solve_as_numbered(
             means,
             trials,
             is_lattice: start::is_lattice(instance, &near),
-            is_crossed: crossed.is_some(),
+            is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),
             by_nearest: by_nearest.as_ref(),
         };
         let (chains, trials, starts, cost) = match crossed {
@@ -163,14 +174,14 @@ fn solve_as_numbered(
             }
         };
         let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
-        Rounds::new(plan, &spec, trials)
+        Rounds::new(plan, &spec, trials, epochs)
     };
     let are_several = crossed.is_some();
-    let mut rounds = match begin_with(crossed, partners.is_some()) {
+    let mut rounds = match begin_with(crossed, partners.is_some(), epochs) {
         // A single tour needs less memory.
         Err(BackendError::OutOfMemory { .. }) if are_several => {
             partners = None;
-            begin_with(None, false)?
+            begin_with(None, false, Epochs::one(time, false))?
         }
         rounds => rounds?,
     };

@@ -1,19 +1,23 @@
 //! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and recombining or crossing several tours.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::rng::Stream;
 
 use super::cross::{self, Kicks, Restart, Starts};
+use super::epochs::{Epochs, Kept};
+use super::means::{Means, THREAD};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
+use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
     BackendError, Budget, Engine, Enough, LinKernighan, Population, Reached, Status, Stop, StopReason, Trials,
 };
+use crate::solver::haste::MANY;
 
 /// Rounds per batch in a run limited by iterations; otherwise time decides.
 const BATCH: u64 = 16;
@@ -52,6 +56,7 @@ enum Phase<'a> {
 struct LastStart {
     /// The number of restarts so far.
     times: u32,
+    /// The time, less that for the kicks of [inherited](Rounds::kept) tours.
     at: Duration,
     /// How long the first tours took until they could not be improved any more.
     took: Duration,
@@ -101,6 +106,24 @@ pub(super) struct Rounds<'a> {
     /// The time when kicks began.
     since: Duration,
     recombined: u32,
+    epochs: Epochs,
+    kept: Kept,
+    /// Tours of earlier epochs that are kicked on after the descent of new ones.
+    more: Vec<u32>,
+    /// The best tours when epochs ended.
+    bests: Vec<Vec<u32>>,
+    /// Whether tours have been crossed.
+    has_crossed: bool,
+    /// Whether an earlier epoch crossed tours.
+    is_inherited: bool,
+    /// Since when the current tours are made and kicked, how many of them were made then, and since when all are kicked.
+    worked_from: Duration,
+    new: u32,
+    kicked_from: Option<Duration>,
+    /// Kicks per second of a thread, as last measured.
+    thread: f64,
+    /// Seconds of a round in the last batch.
+    a_round: f64,
     ended: Option<StopReason>,
 }
 
@@ -109,14 +132,19 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// As [`Backend::lin_kernighan`].
-    pub(super) fn new(plan: Plan<'a>, spec: &Spec, trials: u32) -> Result<Rounds<'a>, BackendError> {
+    pub(super) fn new(
+        plan: Plan<'a>,
+        spec: &Spec,
+        trials: u32,
+        epochs: Epochs,
+    ) -> Result<Rounds<'a>, BackendError> {
         let lin_kernighan = plan.backend.lin_kernighan(plan.problem, spec)?;
         Ok(Rounds {
             layout: lin_kernighan.describe(),
             lin_kernighan,
             seed: plan.settings.seed,
             phase: Phase::Descent,
-            is_to_cross: plan.is_crossed,
+            is_to_cross: plan.is_crossed && !spec.starts.is_empty(),
             last_start: LastStart::default(),
             is_kicked_on: false,
             chains: spec.chains,
@@ -134,6 +162,17 @@ impl<'a> Rounds<'a> {
             best_kicks: 0,
             since: Duration::ZERO,
             recombined: 0,
+            epochs,
+            kept: Kept::default(),
+            more: Vec::new(),
+            bests: Vec::new(),
+            has_crossed: false,
+            is_inherited: false,
+            worked_from: Duration::ZERO,
+            new: spec.chains,
+            kicked_from: None,
+            thread: THREAD,
+            a_round: 0.0,
             ended: None,
             plan,
         })
@@ -267,12 +306,13 @@ impl<'a> Rounds<'a> {
         let gain = before - state.cost;
         if budget.is_over() {
             // The rounds may have been cut short, and there may be time for crossing.
-            self.phase = Phase::Kicks;
+            self.begin_kicks()?;
         } else if self.plan.settings.descent_only {
             self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
         } else if (gain as f64) < ENOUGH * state.cost as f64 || gain == 0 {
-            self.phase = Phase::Kicks;
+            self.begin_kicks()?;
             self.since = budget.deadline.elapsed();
+            self.kicked_from = Some(self.since);
             self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
             self.partners.iter_mut().for_each(|partners| partners.progress = 0.0);
         }
@@ -300,13 +340,14 @@ impl<'a> Rounds<'a> {
     /// Returns when this phase has to end: at a time, and after a number of kicks since its [start](LastStart).
     fn until(&self, stop: &Stop) -> Stop {
         if !self.is_to_cross {
-            return stop.clone();
+            return Stop { time: self.epochs.end(), ..stop.clone() };
         }
         let iterations = match cross::restart(self.plan.problem.n(), self.last_start.times) {
             Some(Restart::Kicked(kicks)) => Some(kicks),
             _ => None,
         };
-        Stop { time: cross::kicked(stop, self.last_start.at), iterations, ..stop.clone() }
+        let time = self.epochs.end().map(|end| cross::kicked(end, self.last_start.at));
+        Stop { time, iterations, ..stop.clone() }
     }
 
     /// Runs rounds with kicks.
@@ -315,9 +356,13 @@ impl<'a> Rounds<'a> {
         // The same holds for runs that share one tour and may stop because of their results.
         let is_same = budget.deadline.stop.iterations.is_some()
             || (self.is_one_shared() && budget.deadline.stop.stagnation.is_some());
-        let units = if is_same { BATCH } else { budget.units };
         let stop = self.until(budget.deadline.stop);
         let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
+        // The temperature is set per batch, so the last ones before the end of a phase are short.
+        let left = budget.deadline.left().map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let fit = (left / self.a_round.max(1e-9)) as u64;
+        let units = if is_same { BATCH } else { budget.units.min(fit.max(1)) };
+        let begun = Instant::now();
         let recombinations = self.recombinations();
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
@@ -331,6 +376,7 @@ impl<'a> Rounds<'a> {
                 round
             })
         })?;
+        self.a_round = begun.elapsed().as_secs_f64() / f64::from((self.round - first).max(1));
         self.kicks += state.trials;
         self.made += own;
         self.note(state.cost, state.best_cost);
@@ -350,17 +396,26 @@ impl<'a> Rounds<'a> {
     /// Starts crossing the tours.
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
         self.is_to_cross = false;
+        self.has_crossed = true;
         let spent = budget.deadline.elapsed();
-        let seconds = spent.saturating_sub(self.since).as_secs_f64().max(1e-3);
-        let tours = self.lin_kernighan.tours()?;
-        let mut kicked = Kicked {
-            each: self.kicks - self.last_start.kicks,
-            rate: (self.made - self.last_start.made) as f64 / seconds,
-            left: budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent),
-            tours,
-        };
+        let rate = self.measure(spent);
+        let each = self.kicks - self.last_start.kicks;
+        let kicks = self.kept.kicks + each * u64::from(self.chains);
+        let mut tours = self.lin_kernighan.tours()?;
+        tours.append(&mut self.kept.tours);
+        let count = tours.len() as u64 / u64::from(self.plan.problem.n());
+        if !self.epochs.is_last() {
+            let took = spent.saturating_sub(self.last_start.at);
+            self.kept = Kept { tours: tours.clone(), kicks, took };
+        }
+        let left = self.epochs.end().unwrap_or_default().saturating_sub(spent);
+        let mut kicked = Kicked { each: kicks / count, rate, left, tours };
         self.share_tours(&mut kicked, budget);
         self.have_same(true);
+        // A restart has tours of its own.
+        if let Some(best) = self.bests.last().filter(|_| self.is_inherited && self.last_start.times == 0) {
+            kicked.tours.extend(best);
+        }
         let Kicked { each, rate, left, tours } = kicked;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
         match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.deadline.stop) {
@@ -405,7 +460,7 @@ impl<'a> Rounds<'a> {
     fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
         let (times, spent) = (self.last_start.times + 1, budget.deadline.elapsed());
-        let took = if times == 1 { spent } else { self.last_start.took };
+        let took = if times == 1 { spent.saturating_sub(self.last_start.at) } else { self.last_start.took };
         let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
         let Some(restart) = cross::restart(problem.n(), times).filter(|_| is_worth_while) else {
@@ -413,7 +468,8 @@ impl<'a> Rounds<'a> {
         };
         let is_kicked = restart != Restart::LocalOptima;
         let of = if is_kicked { problem } else { by_nearest.unwrap_or(problem) };
-        let seed = |seed: u64| u64::from(Stream::new(seed, times, u32::MAX).step(0).bits(0));
+        let number = u32::MAX - self.epochs.over();
+        let seed = |seed: u64| u64::from(Stream::new(seed, times, number).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
         let starts = cross::make(instance, of, (seed(settings.seed), own), budget.deadline);
         let starts = starts.ok().flatten().filter(|starts| starts.count >= own);
@@ -437,7 +493,147 @@ impl<'a> Rounds<'a> {
             self.phase = Phase::Crossing(population);
         }
         self.last_start = LastStart { times, at: spent, took, kicks: self.kicks, made: self.made };
+        (self.worked_from, self.new, self.kicked_from) = (spent, count, None);
         Ok(true)
+    }
+
+    /// Returns the kicks per second so far, and notes those of a thread. If most of the time went into making tours, that counts as
+    /// kicks.
+    fn measure(&mut self, now: Duration) -> f64 {
+        let seconds = |from: Duration| now.saturating_sub(from).as_secs_f64().max(1e-3);
+        let made = (self.made - self.last_start.made) as f64;
+        let making =
+            f64::from(self.new) * f64::from(self.plan.problem.n()) * cross::begins(self.plan.problem.n());
+        let (kicked, worked) = (self.kicked_from.map(seconds), seconds(self.worked_from));
+        let rate = match kicked {
+            Some(kicked) if kicked > worked / 2.0 => made / kicked,
+            _ => (made + making) / worked,
+        };
+        let each = self.kicks - self.last_start.kicks;
+        self.thread = Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means.threads);
+        rate
+    }
+
+    /// Starts kicking the current tours, and some of earlier epochs with them, unless memory is short.
+    fn begin_kicks(&mut self) -> Result<(), BackendError> {
+        self.phase = Phase::Kicks;
+        if self.more.is_empty() {
+            return Ok(());
+        }
+        let tours = [self.lin_kernighan.tours()?, std::mem::take(&mut self.more)].concat();
+        match self.work_on(tours) {
+            Err(BackendError::OutOfMemory { .. }) => Ok(()),
+            worked => worked,
+        }
+    }
+
+    /// Works on these tours from now on. The best tour so far is kept.
+    fn work_on(&mut self, tours: Vec<u32>) -> Result<(), BackendError> {
+        let Plan { backend, problem, settings, .. } = self.plan;
+        let n = problem.n();
+        let count = (tours.len() / n as usize) as u32;
+        let cost = tours.chunks_exact(n as usize).filter_map(|tour| problem.length(tour)).min();
+        let (best, cost) = (self.best()?, cost.unwrap_or(i64::MAX));
+        let trials = backend.trials(n, count);
+        let spec = Spec::new(settings.local_search, n, (count, trials), tours, cost);
+        self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
+        self.layout = self.lin_kernighan.describe();
+        (self.chains, self.trials, self.cost) = (count, trials, cost);
+        self.shorter = Some(best);
+        Ok(())
+    }
+
+    /// Ends this epoch and starts the next one.
+    fn next_epoch(&mut self, budget: &Budget) -> Result<(), BackendError> {
+        match self.try_next_epoch(budget) {
+            // A single tour needs less memory.
+            Ok(false) | Err(BackendError::OutOfMemory { .. }) => {
+                self.epochs.end_with_this();
+                self.is_to_cross = false;
+                (self.kept, self.more) = (Kept::default(), Vec::new());
+                self.kick_on(budget)
+            }
+            started => started.map(|_| ()),
+        }
+    }
+
+    /// As [`Rounds::next_epoch`]; false if no tours can be made.
+    fn try_next_epoch(&mut self, budget: &Budget) -> Result<bool, BackendError> {
+        let Plan { instance, problem, means, settings, .. } = self.plan;
+        let (n, spent) = (problem.n(), budget.deadline.elapsed());
+        if !self.has_crossed {
+            self.measure(spent);
+        }
+        let best = self.best()?;
+        self.bests.push(best);
+        let began = spent.saturating_sub(self.kept.took);
+        // How fast a GPU kicks depends on the number of tours.
+        let thread = if means.on_gpus { THREAD } else { self.thread };
+        let kicks = if means.on_gpus { means.kicks } else { thread * f64::from(means.threads) };
+        let speed = (Means { kicks, ..means }, thread);
+        let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
+        let old = (self.kept.tours.len() / n as usize) as u32;
+        self.epochs.advance(old, cross::is_restarted(n), at_most);
+        let end = self.epochs.end().unwrap_or_default();
+        self.last_start.made = self.made;
+        (self.worked_from, self.new, self.kicked_from) = (spent, 0, Some(spent));
+        if !self.epochs.is_crossed() {
+            // Kicks go on, at the temperature of a run that has come as far.
+            self.recombined = 0;
+            return Ok(true);
+        }
+        let count = at_most(end);
+        let mut new = count.saturating_sub(old);
+        if new == 0 && cross::is_restarted(n) {
+            (self.kept, new) = (Kept::default(), count);
+        }
+        let time = cross::kicked(end, began).saturating_sub(spent);
+        let again = if cross::is_restarted(n) { 0 } else { self.kept.again((count, new), time).min(old) };
+        let rest = self.kept.tours.split_off(again as usize * n as usize);
+        self.more = std::mem::replace(&mut self.kept.tours, rest);
+        let starts = if new == 0 {
+            std::mem::take(&mut self.more)
+        } else {
+            let number = u32::MAX - self.epochs.over();
+            let seed = u64::from(Stream::new(settings.seed, u32::MAX, number).step(0).bits(0));
+            let made = cross::make(instance, problem, (seed, new), budget.deadline);
+            made.ok().flatten().map_or_else(Vec::new, |starts| starts.tours)
+        };
+        if starts.is_empty() {
+            return Ok(false);
+        }
+        let at = spent.saturating_sub(self.kept.took);
+        self.last_start =
+            LastStart { times: 0, at, took: Duration::ZERO, kicks: self.kicks, made: self.made };
+        self.is_to_cross = true;
+        self.is_inherited = self.has_crossed;
+        self.since = spent;
+        self.work_on(starts)?;
+        if new == 0 {
+            self.phase = Phase::Kicks;
+        } else {
+            (self.new, self.kicked_from, self.phase) = (new, None, Phase::Descent);
+        }
+        Ok(true)
+    }
+
+    /// Joins the best tours of all epochs, unless memory is short.
+    fn join(&mut self, enough: Enough) -> Result<(), BackendError> {
+        if self.bests.is_empty() {
+            return Ok(());
+        }
+        let best = self.best()?;
+        match Recombiner::of(self.plan.problem, vec![(self.best_cost, &best)], (&self.bests, enough)) {
+            Err(BackendError::OutOfMemory { .. }) => {}
+            joined => {
+                let (joined, cost) = joined?;
+                if cost < self.best_cost {
+                    (self.best_cost, self.best_kicks) = (cost, self.kicks);
+                    self.shorter = Some(joined.tour_and_steps().0.to_vec());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with kicks of the best tour, once crossing cannot improve tours any more, or if it needs too much memory.
@@ -491,11 +687,17 @@ impl Engine for Rounds<'_> {
                     self.cross(budget)?;
                     return Ok(1);
                 }
+                if !self.epochs.is_last() && until.is_over() && !budget.is_over() {
+                    self.next_epoch(budget)?;
+                    return Ok(1);
+                }
                 self.kick(budget)
             }
             Phase::Crossing(population) => {
                 let (is_exhausted, crossed) = (population.is_exhausted(), population.places());
-                let enough: Enough = &|| budget.is_over();
+                let (is_last, latest) = (self.epochs.is_last(), self.epochs.latest());
+                let is_late = || latest.is_some_and(|latest| budget.deadline.elapsed() >= latest);
+                let enough: Enough = &|| budget.is_over() || is_late();
                 let state = match &mut self.partners {
                     Some(partners) if !is_exhausted => population.run_shared(partners, enough),
                     _ => population.run(u32::from(!is_exhausted), enough),
@@ -510,6 +712,15 @@ impl Engine for Rounds<'_> {
                 let shorter =
                     if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
+                if is_exhausted || is_late() {
+                    self.join(&|| budget.is_over())?;
+                }
+                if !is_last {
+                    if (is_exhausted || is_late()) && !budget.is_over() {
+                        self.next_epoch(budget)?;
+                    }
+                    return Ok(1);
+                }
                 if is_exhausted && !self.restart(crossed, budget)? && !budget.is_over() {
                     self.kick_on(budget)?;
                 }
@@ -553,6 +764,7 @@ impl Engine for Rounds<'_> {
     fn finish(&mut self) -> Result<(), BackendError> {
         self.partners = None;
         match self.phase {
+            Phase::Crossing(_) if self.plan.problem.n() < MANY as u32 => self.join(&|| false),
             Phase::Kicks if self.recombinations() > 0 && self.chains > 1 => self.recombine(&|| true),
             _ => Ok(()),
         }
@@ -560,12 +772,15 @@ impl Engine for Rounds<'_> {
 
     fn describe(&self) -> String {
         let mut layout = self.layout.clone();
-        let is_crossed = self.plan.is_crossed && !self.is_to_cross;
+        let is_crossed = self.has_crossed;
         match self.last_start.times {
             0 if is_crossed => layout += "; crossed",
             0 => {}
             1 => layout += "; crossed, restarted",
             times => _ = write!(layout, "; crossed, restarted {times} times"),
+        }
+        if self.epochs.over() > 0 {
+            _ = write!(layout, "; {} epochs", self.epochs.over() + 1);
         }
         if self.is_kicked_on {
             layout += ", then kicks applied to the best tour";
@@ -599,11 +814,18 @@ mod tests {
         assert_eq!(kicks.map(|k| steps(k, true)), [80; 6]);
     }
 
-    #[test]
-    fn a_restarted_run_keeps_the_best_tour() {
-        let instance = generate::uniform(300, 1).unwrap();
+    /// Advances a run with these epochs, tours and limit until `is_over`. Its best tour never gets longer, and has the length that
+    /// is reported.
+    fn advance(
+        (n, tours): (u32, u32),
+        epochs: Epochs,
+        stop: &Stop,
+        is_over: impl Fn(&Rounds, Deadline) -> bool,
+        check: impl Fn(&Rounds),
+    ) {
+        let instance = generate::uniform(n as usize, 1).unwrap();
         let near = quadrant(&instance, 8);
-        let problem = Problem::for_search(&instance, &near, (0..300).collect());
+        let problem = Problem::for_search(&instance, &near, (0..n).collect());
         let nearest = cross::by_nearest(&instance, &problem);
         let backend = Backend::open(Choice::Cpu).unwrap().0;
         let settings = LinKernighanSettings::default();
@@ -618,20 +840,44 @@ mod tests {
             is_crossed: true,
             by_nearest: nearest.as_ref(),
         };
-        // So few tours that each restart is exhausted long before the time is up.
-        let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
-        let deadline = Deadline::now(&stop);
-        let starts = cross::make(&instance, &problem, (1, 10), deadline).unwrap().unwrap();
-        let spec = Spec::new(None, 300, (10, 8), starts.tours, starts.cost);
-        let mut rounds = Rounds::new(plan, &spec, 8).unwrap();
+        let deadline = Deadline::now(stop);
+        let starts =
+            (tours > 1).then(|| cross::make(&instance, &problem, (1, tours), deadline).unwrap().unwrap());
+        let (starts, cost) =
+            starts.map_or((Vec::new(), problem.unit_cost()), |starts| (starts.tours, starts.cost));
+        let spec = Spec::new(None, n, (tours, 8), starts, cost);
+        let mut rounds = Rounds::new(plan, &spec, 8, epochs).unwrap();
         let mut best = i64::MAX;
-        while rounds.last_start.times < 8 {
+        while !is_over(&rounds, deadline) {
             rounds.advance(&Budget { units: 4, deadline }).unwrap();
-            let status = rounds.status();
-            let now = status.best_cost.unwrap();
+            let now = rounds.status().best_cost.unwrap();
             assert!(now <= best, "{now} is longer than {best}");
             assert_eq!(instance.check_tour(&problem.original(&rounds.best().unwrap())).unwrap(), now);
             best = now;
+        }
+        rounds.finish().unwrap();
+        assert!(rounds.status().best_cost.unwrap() <= best);
+        check(&rounds);
+    }
+
+    #[test]
+    fn a_restarted_run_keeps_the_best_tour() {
+        // So few tours that each restart is exhausted long before the time is up.
+        let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
+        let is_over = |rounds: &Rounds, _: Deadline| rounds.last_start.times >= 8;
+        advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
+    }
+
+    #[test]
+    fn epochs_keep_the_best_tour_and_inherit_kicked_ones() {
+        let stop = Stop::after(Duration::from_secs(4));
+        let is_over = |_: &Rounds, deadline: Deadline| deadline.is_over();
+        for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
+            let epochs = Epochs::of(Duration::from_secs(4), |end| end.as_secs_f64() >= crossed_from);
+            advance((n, tours), epochs, &stop, is_over, |rounds| {
+                assert!(rounds.epochs.over() > 0 && rounds.epochs.is_last());
+                assert!(rounds.has_crossed && rounds.bests.len() as u32 <= rounds.epochs.over());
+            });
         }
     }
 }
