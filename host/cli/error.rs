@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::CommandFactory;
 
@@ -149,9 +150,18 @@ impl Error {
 /// Returns the error unchanged on the first of several processes that all meet it; the others stay quiet.
 pub fn once(error: Error) -> Error {
     match launched() {
-        Some(place) if place.rank > 0 => Error::Printed(error.status()),
+        Some(place) if place.rank > 0 => quiet(error.status()),
         _ => error,
     }
+}
+
+/// How long a process that stays quiet lives on: as soon as one has failed, `mpirun` kills the others, even the one that speaks.
+const FIRST_SPEAKS: Duration = Duration::from_secs(1);
+
+/// Returns the error of a process other than the first one, once the first has had time to print it.
+pub fn quiet(status: u8) -> Error {
+    std::thread::sleep(FIRST_SPEAKS);
+    Error::Printed(status)
 }
 
 /// Rewrites a message to name settings as the command line does: `` `local_search` `` becomes `--local-search`.

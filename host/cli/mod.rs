@@ -136,11 +136,13 @@ fn printed(error: clap::Error) -> Error {
     {
         return error::once(Error::Usage(format!("{old} is now called {new}")));
     }
-    if launched().is_none_or(|place| place.rank == 0) {
-        // If this cannot be printed, there is no one left to notify.
-        let _ = error.print();
+    let status = error.exit_code() as u8;
+    if launched().is_some_and(|place| place.rank > 0) {
+        return if status == 0 { Error::Printed(status) } else { error::quiet(status) };
     }
-    Error::Printed(error.exit_code() as u8)
+    // If this cannot be printed, there is no one left to notify.
+    let _ = error.print();
+    Error::Printed(status)
 }
 
 /// Returns the ids of the options given on the command line, after all subcommands.
