@@ -1,7 +1,7 @@
-//! Many tours, kicked and then crossed. Each has its own start tour and is kicked for half of the time, or only briefly if there are few
-//! nodes; then they become the initial population of edge assembly crossover (Nagata and Kobayashi 2013) on CPU threads. Once it
-//! cannot improve them any more, small instances restart with other tours; on large ones, kicks are applied to the best tour for
-//! the rest of the time.
+//! Many tours, kicked and then crossed. Each has its own start tour. Where there are many nodes, tours are kicked for half of the time;
+//! where there are few, only briefly. Then they become the initial population of edge assembly crossover (Nagata and Kobayashi 2013)
+//! on CPU threads. Once crossing cannot improve them any more, small instances restart with other tours; on large ones, kicks are
+//! applied to the best tour for the rest of the time.
 
 use std::time::Duration;
 

@@ -106,7 +106,6 @@ fn solve_as_numbered(
     let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let is_free = cross::is_free(settings, initial.is_some(), stop);
-    // Runs that share tours cross them once: they would have to wait for each other at the end of each epoch.
     let several = |end: Duration| cross::several(n, means, end).filter(|_| is_free);
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {

@@ -108,22 +108,24 @@ pub(super) struct Rounds<'a> {
     recombined: u32,
     epochs: Epochs,
     kept: Kept,
-    /// Tours of earlier epochs that are kicked on after the descent of new ones.
-    more: Vec<u32>,
+    /// Tours of earlier epochs that get more kicks, once the descent of the new ones is over.
+    waiting: Vec<u32>,
     /// The best tours when epochs ended.
     bests: Vec<Vec<u32>>,
     /// Whether tours have been crossed.
     has_crossed: bool,
     /// Whether an earlier epoch crossed tours.
     is_inherited: bool,
-    /// Since when the current tours are made and kicked, how many of them were made then, and since when all are kicked.
+    /// The time when the first of the current tours was made.
     worked_from: Duration,
-    new: u32,
+    /// The number of tours made since then.
+    new_tours: u32,
+    /// The time from which all current tours are kicked.
     kicked_from: Option<Duration>,
     /// Kicks per second of a thread, as last measured.
-    thread: f64,
+    thread_rate: f64,
     /// Seconds of a round in the last batch.
-    a_round: f64,
+    seconds_per_round: f64,
     ended: Option<StopReason>,
 }
 
@@ -164,15 +166,15 @@ impl<'a> Rounds<'a> {
             recombined: 0,
             epochs,
             kept: Kept::default(),
-            more: Vec::new(),
+            waiting: Vec::new(),
             bests: Vec::new(),
             has_crossed: false,
             is_inherited: false,
             worked_from: Duration::ZERO,
-            new: spec.chains,
+            new_tours: spec.chains,
             kicked_from: None,
-            thread: THREAD,
-            a_round: 0.0,
+            thread_rate: THREAD,
+            seconds_per_round: 0.0,
             ended: None,
             plan,
         })
@@ -360,9 +362,9 @@ impl<'a> Rounds<'a> {
         let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
         // The temperature is set per batch, so the last ones before the end of a phase are short.
         let left = budget.deadline.left().map_or(f64::INFINITY, |left| left.as_secs_f64());
-        let fit = (left / self.a_round.max(1e-9)) as u64;
+        let fit = (left / self.seconds_per_round.max(1e-9)) as u64;
         let units = if is_same { BATCH } else { budget.units.min(fit.max(1)) };
-        let begun = Instant::now();
+        let start = Instant::now();
         let recombinations = self.recombinations();
         let end = stop.iterations.map_or(u64::MAX, |i| {
             i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
@@ -376,7 +378,7 @@ impl<'a> Rounds<'a> {
                 round
             })
         })?;
-        self.a_round = begun.elapsed().as_secs_f64() / f64::from((self.round - first).max(1));
+        self.seconds_per_round = start.elapsed().as_secs_f64() / f64::from((self.round - first).max(1));
         self.kicks += state.trials;
         self.made += own;
         self.note(state.cost, state.best_cost);
@@ -493,7 +495,7 @@ impl<'a> Rounds<'a> {
             self.phase = Phase::Crossing(population);
         }
         self.last_start = LastStart { times, at: spent, took, kicks: self.kicks, made: self.made };
-        (self.worked_from, self.new, self.kicked_from) = (spent, count, None);
+        (self.worked_from, self.new_tours, self.kicked_from) = (spent, count, None);
         Ok(true)
     }
 
@@ -502,25 +504,27 @@ impl<'a> Rounds<'a> {
     fn measure(&mut self, now: Duration) -> f64 {
         let seconds = |from: Duration| now.saturating_sub(from).as_secs_f64().max(1e-3);
         let made = (self.made - self.last_start.made) as f64;
-        let making =
-            f64::from(self.new) * f64::from(self.plan.problem.n()) * cross::begins(self.plan.problem.n());
+        let making = f64::from(self.new_tours)
+            * f64::from(self.plan.problem.n())
+            * cross::begins(self.plan.problem.n());
         let (kicked, worked) = (self.kicked_from.map(seconds), seconds(self.worked_from));
         let rate = match kicked {
             Some(kicked) if kicked > worked / 2.0 => made / kicked,
             _ => (made + making) / worked,
         };
         let each = self.kicks - self.last_start.kicks;
-        self.thread = Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means.threads);
+        self.thread_rate =
+            Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means.threads);
         rate
     }
 
     /// Starts kicking the current tours, and some of earlier epochs with them, unless memory is short.
     fn begin_kicks(&mut self) -> Result<(), BackendError> {
         self.phase = Phase::Kicks;
-        if self.more.is_empty() {
+        if self.waiting.is_empty() {
             return Ok(());
         }
-        let tours = [self.lin_kernighan.tours()?, std::mem::take(&mut self.more)].concat();
+        let tours = [self.lin_kernighan.tours()?, std::mem::take(&mut self.waiting)].concat();
         match self.work_on(tours) {
             Err(BackendError::OutOfMemory { .. }) => Ok(()),
             worked => worked,
@@ -550,7 +554,7 @@ impl<'a> Rounds<'a> {
             Ok(false) | Err(BackendError::OutOfMemory { .. }) => {
                 self.epochs.end_with_this();
                 self.is_to_cross = false;
-                (self.kept, self.more) = (Kept::default(), Vec::new());
+                (self.kept, self.waiting) = (Kept::default(), Vec::new());
                 self.kick_on(budget)
             }
             started => started.map(|_| ()),
@@ -568,7 +572,7 @@ impl<'a> Rounds<'a> {
         self.bests.push(best);
         let began = spent.saturating_sub(self.kept.took);
         // How fast a GPU kicks depends on the number of tours.
-        let thread = if means.on_gpus { THREAD } else { self.thread };
+        let thread = if means.on_gpus { THREAD } else { self.thread_rate };
         let kicks = if means.on_gpus { means.kicks } else { thread * f64::from(means.threads) };
         let speed = (Means { kicks, ..means }, thread);
         let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
@@ -576,7 +580,7 @@ impl<'a> Rounds<'a> {
         self.epochs.advance(old, cross::is_restarted(n), at_most);
         let end = self.epochs.end().unwrap_or_default();
         self.last_start.made = self.made;
-        (self.worked_from, self.new, self.kicked_from) = (spent, 0, Some(spent));
+        (self.worked_from, self.new_tours, self.kicked_from) = (spent, 0, Some(spent));
         if !self.epochs.is_crossed() {
             // Kicks go on, at the temperature of a run that has come as far.
             self.recombined = 0;
@@ -590,9 +594,9 @@ impl<'a> Rounds<'a> {
         let time = cross::kicked(end, began).saturating_sub(spent);
         let again = if cross::is_restarted(n) { 0 } else { self.kept.again((count, new), time).min(old) };
         let rest = self.kept.tours.split_off(again as usize * n as usize);
-        self.more = std::mem::replace(&mut self.kept.tours, rest);
+        self.waiting = std::mem::replace(&mut self.kept.tours, rest);
         let starts = if new == 0 {
-            std::mem::take(&mut self.more)
+            std::mem::take(&mut self.waiting)
         } else {
             let number = u32::MAX - self.epochs.over();
             let seed = u64::from(Stream::new(settings.seed, u32::MAX, number).step(0).bits(0));
@@ -612,7 +616,7 @@ impl<'a> Rounds<'a> {
         if new == 0 {
             self.phase = Phase::Kicks;
         } else {
-            (self.new, self.kicked_from, self.phase) = (new, None, Phase::Descent);
+            (self.new_tours, self.kicked_from, self.phase) = (new, None, Phase::Descent);
         }
         Ok(true)
     }
