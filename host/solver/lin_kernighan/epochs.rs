@@ -5,10 +5,15 @@ use std::time::Duration;
 
 /// Earliest end of an epoch.
 const FIRST: Duration = Duration::from_millis(600);
-/// The end of each epoch that crosses tours, as a share of the next one's end; and of the last but one. What crossing takes in earlier
-/// epochs is lost to the last one.
+/// The end of each epoch that crosses tours, as a share of the next one's end.
 const SHARE: f64 = 0.5;
-const SHARE_BEFORE_LAST: f64 = 1.0 / 3.0;
+/// The same for the last but one. What crossing takes in earlier epochs is lost to the last one: with 1/8, runs of ten seconds end with
+/// longer tours than without epochs (docs/performance.md).
+const SHARE_BEFORE_LAST: f64 = 1.0 / 16.0;
+/// The same where little is lost: where runs restart, and in a run as long as [`LONG`] with at least [`MANY`] tours.
+const SHARE_BEFORE_LAST_OF_LONG: f64 = 1.0 / 3.0;
+const LONG: Duration = Duration::from_secs(30);
+const MANY: u32 = 100;
 /// The same for epochs that kick a single tour: what is gained by cooling down early is partly lost when kicks go on.
 const SHARE_OF_ONE: f64 = 0.25;
 /// Latest end of the epochs that kick a single tour, as a share of the first epoch that crosses tours: these kicks are lost to the
@@ -38,16 +43,18 @@ impl Epochs {
         Epochs { ends: time.into_iter().collect(), crossed_from: time.filter(|_| is_crossed), over: 0 }
     }
 
-    /// Returns the epochs of a run with this limit, given whether a run with some limit crosses tours.
-    pub fn of(time: Duration, is_crossed: impl Fn(Duration) -> bool) -> Epochs {
+    /// Returns the epochs of a run with this limit, given whether runs restart, and how many tours a run with some limit crosses, if any.
+    pub fn of(time: Duration, restart: bool, crossed: impl Fn(Duration) -> Option<u32>) -> Epochs {
+        let is_long = restart || (time >= LONG && crossed(time) >= Some(MANY));
+        let before_last = if is_long { SHARE_BEFORE_LAST_OF_LONG } else { SHARE_BEFORE_LAST };
         let before = |end: Duration, share: f64| Some(end.mul_f64(share)).filter(|&end| end >= FIRST);
-        let share = |end| if end == time { SHARE_BEFORE_LAST } else { SHARE };
+        let share = |end| if end == time { before_last } else { SHARE };
         let halves = std::iter::successors(Some(time), |&end| before(end, share(end)));
-        let mut ends: Vec<Duration> = halves.take_while(|&end| is_crossed(end)).collect();
+        let mut ends: Vec<Duration> = halves.take_while(|&end| crossed(end).is_some()).collect();
         let crossed_from = ends.last().copied();
         let latest_of_one = match crossed_from {
             None => Some(time),
-            Some(first) => before(first, if first == time { ONE_BEFORE_LAST } else { ONE }),
+            Some(first) => before(first, if first == time { ONE_BEFORE_LAST.min(before_last) } else { ONE }),
         };
         ends.extend(std::iter::successors(latest_of_one, |&end| before(end, SHARE_OF_ONE)));
         Epochs { ends, crossed_from, over: 0 }
@@ -126,6 +133,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cross::FEWEST;
     use super::*;
 
     fn seconds(epochs: &Epochs) -> Vec<f64> {
@@ -133,7 +141,9 @@ mod tests {
     }
 
     fn of(time: u64, crossed_from: f64) -> Epochs {
-        Epochs::of(Duration::from_secs(time), |end| end.as_secs_f64() >= crossed_from)
+        Epochs::of(Duration::from_secs(time), true, |end| {
+            (end.as_secs_f64() >= crossed_from).then_some(FEWEST)
+        })
     }
 
     #[test]
@@ -141,6 +151,13 @@ mod tests {
         assert_eq!(seconds(&of(96, 0.0)), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 96.0]);
         assert_eq!(seconds(&of(96, 7.0)), [2.0, 8.0, 16.0, 32.0, 96.0]);
         assert_eq!(seconds(&of(64, 1e9)), [1.0, 4.0, 16.0, 64.0]);
+        // Without restarts.
+        let large = |time, tours| seconds(&Epochs::of(Duration::from_secs(time), false, |_| Some(tours)));
+        assert_eq!(large(96, MANY), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 96.0]);
+        assert_eq!(large(96, MANY - 1), [0.75, 1.5, 3.0, 6.0, 96.0]);
+        assert_eq!(large(24, MANY), [0.75, 1.5, 24.0]);
+        // Half a second is too short for an epoch.
+        assert_eq!(large(8, MANY), [8.0]);
         // There is little time for a single tour where only the last epoch crosses others.
         assert_eq!(seconds(&of(12, 7.0)), [1.5, 12.0]);
         assert_eq!((seconds(&of(1, 0.0)), seconds(&of(0, 0.0))), (vec![1.0], vec![0.0]));

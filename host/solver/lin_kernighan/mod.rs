@@ -109,7 +109,7 @@ fn solve_as_numbered(
     let several = |end: Duration| cross::several(n, means, end).filter(|_| is_free);
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {
-        Some(time) if is_free && contact.post.is_none() => Epochs::of(time, |end| several(end).is_some()),
+        Some(time) if is_free && contact.post.is_none() => Epochs::of(time, cross::is_restarted(n), several),
         time => Epochs::one(time, time.and_then(several).is_some()),
     };
     let are_crossed = epochs.are_crossed();

@@ -877,7 +877,9 @@ mod tests {
         let stop = Stop::after(Duration::from_secs(4));
         let is_over = |_: &Rounds, deadline: Deadline| deadline.is_over();
         for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
-            let epochs = Epochs::of(Duration::from_secs(4), |end| end.as_secs_f64() >= crossed_from);
+            // The short epochs of runs that restart, so that a short test has several.
+            let crossed = |end: Duration| (end.as_secs_f64() >= crossed_from).then_some(tours);
+            let epochs = Epochs::of(Duration::from_secs(4), true, crossed);
             advance((n, tours), epochs, &stop, is_over, |rounds| {
                 assert!(rounds.epochs.over() > 0 && rounds.epochs.is_last());
                 assert!(rounds.has_crossed && rounds.bests.len() as u32 <= rounds.epochs.over());
