@@ -113,6 +113,18 @@ pub struct Planar {
     pub metric: Metric,
 }
 
+impl Planar {
+    /// Returns the geometry of a metric, if it is one of these.
+    #[inline(always)]
+    pub const fn of(metric: Metric) -> Option<Planar> {
+        if matches!(metric, Metric::Euc2d | Metric::Ceil2d | Metric::Att) {
+            Some(Planar { metric })
+        } else {
+            None
+        }
+    }
+}
+
 /// A point, whose two halves a GPU reads together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(16))]

@@ -83,42 +83,63 @@ impl Metric {
         }
     }
 
+    /// Returns the space in which its points lie.
+    pub const fn space(self) -> Space {
+        match self {
+            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => Space::Plane,
+            Metric::Man2d | Metric::Max2d => Space::Plane,
+            Metric::Euc3d | Metric::Man3d | Metric::Max3d => Space::Solid,
+            Metric::Xray1 | Metric::Xray2 => Space::Motors,
+            Metric::Geo | Metric::Geom => Space::Degrees,
+            Metric::Sphere => Space::Sphere,
+        }
+    }
+
     /// Returns the number of coordinates of a point.
     pub const fn dimensions(self) -> usize {
-        match self {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => 2,
-            Metric::Man2d | Metric::Max2d | Metric::Geo | Metric::Geom => 2,
-            Metric::Euc3d
-            | Metric::Man3d
-            | Metric::Max3d
-            | Metric::Xray1
-            | Metric::Xray2
-            | Metric::Sphere => 3,
+        match self.space() {
+            Space::Plane | Space::Degrees => 2,
+            Space::Solid | Space::Motors | Space::Sphere => 3,
         }
     }
 
     /// Returns whether distances need nothing beyond roots, so that a GPU computes them from the points.
     pub const fn is_algebraic(self) -> bool {
-        !matches!(self, Metric::Geo | Metric::Geom | Metric::Sphere)
+        !self.is_on_globe()
+    }
+
+    /// Returns whether points lie on a globe.
+    pub const fn is_on_globe(self) -> bool {
+        matches!(self.space(), Space::Degrees | Space::Sphere)
     }
 
     /// Returns whether the coordinates are a latitude and a longitude.
     pub const fn is_in_degrees(self) -> bool {
-        matches!(self, Metric::Geo | Metric::Geom)
+        matches!(self.space(), Space::Degrees)
     }
 
-    /// Returns whether points lie in a plane: two coordinates, and not on the globe.
-    pub const fn is_planar(self) -> bool {
-        self.dimensions() == 2 && !self.is_in_degrees()
-    }
-
-    /// Returns whether distances grow with the straight line in the plane or in space.
+    /// Returns whether of two nodes the nearer one on a straight line is never the farther one.
     pub const fn is_by_line(self) -> bool {
         matches!(
             self,
             Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att | Metric::Euc3d | Metric::Sphere
         )
     }
+}
+
+/// The space in which the points of a metric lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// A plane: x and y.
+    Plane,
+    /// Three dimensions: x, y and z.
+    Solid,
+    /// The positions of three motors, in degrees.
+    Motors,
+    /// A globe: latitude and longitude, in degrees.
+    Degrees,
+    /// A sphere around (0, 0, 0): x, y and z.
+    Sphere,
 }
 
 impl TryFrom<u32> for Metric {

@@ -5,7 +5,7 @@
 //! tour.
 
 use antwarp_core::distance::{Distance, Distances};
-use antwarp_core::geometry::{GRID_EXTENT, Grid, Point};
+use antwarp_core::geometry::{GRID_EXTENT, Grid, Planar, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
@@ -61,7 +61,7 @@ pub enum Places {
         /// Whether distances are rounded up.
         up: bool,
     },
-    /// For [`Planar`](antwarp_core::geometry::Planar).
+    /// For [`Planar`].
     Planar {
         /// One place per node.
         places: Vec<Point>,
@@ -75,10 +75,7 @@ pub enum Places {
 impl Places {
     fn new(metric: Option<Metric>, points: &[[f64; 3]], n: u32) -> Places {
         let numbered = || Places::Numbered((0..n).collect());
-        let Some(metric) = metric.filter(|m| matches!(m, Metric::Euc2d | Metric::Ceil2d | Metric::Att))
-        else {
-            return numbered();
-        };
+        let Some(Planar { metric }) = metric.and_then(Planar::of) else { return numbered() };
         let low = |axis: usize| points.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
         let (x, y) = (low(0), low(1));
         let fits = |p: &[f64; 3]| {

@@ -13,7 +13,7 @@ use crate::instance::Instance;
 /// If it cannot be written.
 pub fn write(instance: &Instance, tour: &[u32], out: &mut dyn Write) -> io::Result<()> {
     let places = instance.display_points();
-    let is_globe = matches!(instance.metric(), Some(Metric::Geo | Metric::Geom | Metric::Sphere));
+    let is_globe = instance.metric().is_some_and(Metric::is_on_globe);
     let mut csv = csv::Writer::from_writer(out);
     let mut head = vec!["position", "id"];
     head.extend(instance.names().map(|_| "name"));

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use antwarp_core::metric::{self, Metric};
+use antwarp_core::metric::{self, Space};
 use rayon::prelude::*;
 
 use super::ascent::Ascent;
@@ -207,13 +207,8 @@ impl TreeOrder {
 /// Returns the edges that would make the tree lighter: for each node that has any, all or the lightest.
 fn lighter(prices: &Prices<'_>, potentials: &[i64], order: &TreeOrder) -> Vec<Found> {
     match prices.instance.distances() {
-        Distances::Points { metric, points } => match metric {
-            Metric::Euc2d
-            | Metric::Ceil2d
-            | Metric::Floor2d
-            | Metric::Att
-            | Metric::Man2d
-            | Metric::Max2d => {
+        Distances::Points { metric, points } => match metric.space() {
+            Space::Plane => {
                 let least = |[x, y]: [f64; 2]| metric::distance(*metric, [0.0; 3], [x, y, 0.0]);
                 in_tree(
                     prices,
@@ -222,15 +217,15 @@ fn lighter(prices: &Prices<'_>, potentials: &[i64], order: &TreeOrder) -> Vec<Fo
                     (potentials, order),
                 )
             }
-            Metric::Euc3d | Metric::Man3d | Metric::Max3d => {
+            Space::Solid => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
                 in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, order))
             }
-            Metric::Geo | Metric::Geom => {
+            Space::Degrees => {
                 let (place, least) = (|p| globe::place(*metric, p), |apart| globe::least(*metric, apart));
                 in_tree(prices, (place, Cell::beyond, least), points, (potentials, order))
             }
-            Metric::Sphere => {
+            Space::Sphere => {
                 // Both ends of a chord: the arc between them equals the computed distance of two nodes, except for its last digit.
                 let radius = points.first().map_or(0.0, |p| square(*p).sqrt());
                 let least = |apart: [f64; 3]| {
@@ -239,7 +234,7 @@ fn lighter(prices: &Prices<'_>, potentials: &[i64], order: &TreeOrder) -> Vec<Fo
                 };
                 in_tree(prices, (|p| p, Cell::beyond, least), points, (potentials, order))
             }
-            Metric::Xray1 | Metric::Xray2 => {
+            Space::Motors => {
                 let least = |apart| metric::distance(*metric, [0.0; 3], apart);
                 in_tree(prices, (|p| p, motors::beyond, least), points, (potentials, order))
             }

@@ -1,6 +1,6 @@
 //! The tour along a Hilbert curve.
 
-use antwarp_core::metric::Metric;
+use antwarp_core::metric::Space;
 use antwarp_core::rng::Stream;
 use rayon::prelude::*;
 
@@ -60,9 +60,9 @@ struct Square(Vec<[f64; 2]>);
 impl Square {
     fn new(instance: &Instance) -> Option<Square> {
         let metric = instance.metric()?;
-        let place = |p: &[f64; 3]| match metric {
-            Metric::Geo | Metric::Geom => [globe::radians(metric, p[1]), globe::radians(metric, p[0])],
-            Metric::Sphere => [p[1].atan2(p[0]), p[2].atan2(p[0].hypot(p[1]))],
+        let place = |p: &[f64; 3]| match metric.space() {
+            Space::Degrees => [globe::radians(metric, p[1]), globe::radians(metric, p[0])],
+            Space::Sphere => [p[1].atan2(p[0]), p[2].atan2(p[0].hypot(p[1]))],
             _ => [p[0], p[1]],
         };
         let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
@@ -106,6 +106,8 @@ fn position(mut x: u32, mut y: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use antwarp_core::metric::Metric;
+
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ mod places;
 mod quadrant;
 mod unvisited;
 
-use antwarp_core::metric::{Metric, distance};
+use antwarp_core::metric::{Metric, Space, distance};
 
 use super::model::{Distances, Instance};
 use super::watch::{Enough, Watch};
@@ -92,38 +92,21 @@ pub fn nearest_among(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Wat
     if k == 0 || k > nodes.len() / MOST_OF {
         return by_comparison(instance, nodes, k, watch);
     }
-    match Geometry::of(metric) {
-        Geometry::PlaneOfLines => in_tree::<2, _>(Lines, metric, points, nodes, k, watch),
-        Geometry::Plane => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
-        Geometry::SpaceOfLines => in_tree::<3, _>(Lines, metric, points, nodes, k, watch),
-        Geometry::Space => in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch),
-        Geometry::Globe => in_tree(Globe(metric), metric, points, nodes, k, watch),
+    match (metric.space(), metric.is_by_line()) {
+        (Space::Plane, true) => in_tree::<2, _>(Lines, metric, points, nodes, k, watch),
+        (Space::Plane, false) => in_tree::<2, _>(Lengths(metric), metric, points, nodes, k, watch),
+        (Space::Degrees, _) => in_tree(Globe(metric), metric, points, nodes, k, watch),
+        (Space::Solid | Space::Motors | Space::Sphere, true) => {
+            in_tree::<3, _>(Lines, metric, points, nodes, k, watch)
+        }
+        (Space::Solid | Space::Motors | Space::Sphere, false) => {
+            in_tree::<3, _>(Lengths(metric), metric, points, nodes, k, watch)
+        }
     }
 }
 
 /// If lists have more than one in this many nodes, all nodes are sorted instead.
 const MOST_OF: usize = 4;
-
-/// The space in which straight lines determine how near two nodes are, alone (`OfLines`) or not.
-enum Geometry {
-    PlaneOfLines,
-    Plane,
-    SpaceOfLines,
-    Space,
-    Globe,
-}
-
-impl Geometry {
-    fn of(metric: Metric) -> Geometry {
-        match metric {
-            Metric::Euc2d | Metric::Ceil2d | Metric::Floor2d | Metric::Att => Geometry::PlaneOfLines,
-            Metric::Man2d | Metric::Max2d => Geometry::Plane,
-            Metric::Euc3d | Metric::Sphere => Geometry::SpaceOfLines,
-            Metric::Man3d | Metric::Max3d | Metric::Xray1 | Metric::Xray2 => Geometry::Space,
-            Metric::Geo | Metric::Geom => Geometry::Globe,
-        }
-    }
-}
 
 /// How near a node is; smaller is nearer. Combines distance, squared straight line and node number in one integer, so that it is
 /// compared without branches. Lines are never negative, so their bits have the same order. If lines alone decide, the distance is
@@ -157,9 +140,9 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
     let axes = metric.dimensions();
     let squared = a.iter().zip(b).take(axes).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     // A line between degrees is meaningless, and arcs of equal length may be computed with different last digits.
-    match metric {
-        Metric::Geo | Metric::Geom => Nearness::new(distance(metric, a, b), 0.0),
-        Metric::Sphere => Nearness::new(0, squared),
+    match metric.space() {
+        Space::Degrees => Nearness::new(distance(metric, a, b), 0.0),
+        Space::Sphere => Nearness::new(0, squared),
         _ => Nearness::new(distance(metric, a, b), squared),
     }
     .of(to)

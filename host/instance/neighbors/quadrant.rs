@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use std::f64::consts::PI;
 
-use antwarp_core::metric::{GEO_PI, Metric};
+use antwarp_core::metric::{GEO_PI, Metric, Space};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
-use super::{Geometry, Nearness, NeighborLists, Neighborhood, nearest_watched};
+use super::{Nearness, NeighborLists, Neighborhood, nearest_watched};
 use crate::kd_tree::{Cell, Search, square};
 use crate::{Enough, Instance, Watch, globe};
 
@@ -41,16 +41,14 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
         return nearest_watched(instance, k, watch);
     };
-    match Geometry::of(metric) {
-        Geometry::PlaneOfLines if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
-        Geometry::Plane if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
-        Geometry::Globe if k >= 4 => {
+    match (metric.space(), metric.is_by_line()) {
+        (Space::Plane, true) if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
+        (Space::Plane, false) if k >= 4 => in_the_plane(Lengths(metric), metric, points, (k, watch)),
+        (Space::Degrees, _) if k >= 4 => {
             let quadrant = |from, to| quadrant_of_degrees(metric, from, to);
             on_the_globe(Globe(metric), metric, points, quadrant, (k, watch))
         }
-        Geometry::SpaceOfLines if k >= 4 && metric == Metric::Sphere => {
-            on_the_globe(Lines, metric, points, quadrant_on_sphere, (k, watch))
-        }
+        (Space::Sphere, _) if k >= 4 => on_the_globe(Lines, metric, points, quadrant_on_sphere, (k, watch)),
         _ => nearest_watched(instance, k, watch),
     }
 }

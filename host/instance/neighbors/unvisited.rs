@@ -1,9 +1,9 @@
 //! Finds the nearest unvisited node, while nodes are visited one after the other.
 
-use antwarp_core::metric::Metric;
+use antwarp_core::metric::{Metric, Space};
 
+use super::Nearness;
 use super::places::{Globe, Lengths, Lines, Places, Ruler};
-use super::{Geometry, Nearness};
 use crate::kd_tree::{Cell, Search};
 use crate::{Instance, Watch};
 
@@ -21,12 +21,14 @@ pub fn unvisited<'a>(instance: &'a Instance, watch: &Watch) -> Box<dyn Unvisited
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
         return Box::new(Listed::new(instance));
     };
-    match Geometry::of(metric) {
-        Geometry::PlaneOfLines => in_tree::<2, _>(Lines, metric, points, watch),
-        Geometry::Plane => in_tree::<2, _>(Lengths(metric), metric, points, watch),
-        Geometry::SpaceOfLines => in_tree::<3, _>(Lines, metric, points, watch),
-        Geometry::Space => in_tree::<3, _>(Lengths(metric), metric, points, watch),
-        Geometry::Globe => in_tree(Globe(metric), metric, points, watch),
+    match (metric.space(), metric.is_by_line()) {
+        (Space::Plane, true) => in_tree::<2, _>(Lines, metric, points, watch),
+        (Space::Plane, false) => in_tree::<2, _>(Lengths(metric), metric, points, watch),
+        (Space::Degrees, _) => in_tree(Globe(metric), metric, points, watch),
+        (Space::Solid | Space::Motors | Space::Sphere, true) => in_tree::<3, _>(Lines, metric, points, watch),
+        (Space::Solid | Space::Motors | Space::Sphere, false) => {
+            in_tree::<3, _>(Lengths(metric), metric, points, watch)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem;
 
 use antwarp_core::distance::Distances;
-use antwarp_core::geometry::{self, Geometry};
+use antwarp_core::geometry::{self, Geometry, Planar};
 use antwarp_core::metric::{self, Metric};
 use antwarp_core::operator::Operator;
 use antwarp_core::papers::local_search::ants;
@@ -58,7 +58,7 @@ impl<'p> Nodes<'p> {
         let (u, v) = (u as usize, v as usize);
         match self.metric {
             None => self.matrix[u * self.n + v].into(),
-            Some(metric @ (Metric::Euc2d | Metric::Ceil2d | Metric::Att)) => {
+            Some(metric) if Planar::of(metric).is_some() => {
                 metric::distance(metric, self.points[u], self.points[v]).into()
             }
             Some(metric) => other_distance(metric, self.points[u], self.points[v]),
