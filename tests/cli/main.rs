@@ -20,6 +20,8 @@ mod field;
 mod genetic;
 mod haste;
 mod help;
+#[cfg(unix)]
+mod kept;
 #[cfg(target_os = "linux")]
 mod limits;
 mod local_search;
@@ -32,22 +34,27 @@ mod solve;
 mod world;
 
 fn main() -> std::process::ExitCode {
-    harness::run(&[
-        bench::TESTS,
-        bound::TESTS,
-        colonies::TESTS,
-        field::TESTS,
-        genetic::TESTS,
-        haste::TESTS,
-        help::TESTS,
-        #[cfg(target_os = "linux")]
-        limits::TESTS,
-        local_search::TESTS,
-        #[cfg(target_os = "linux")]
-        outputs::TESTS,
-        refusals::TESTS,
-        search::TESTS,
-        settings::TESTS,
-        solve::TESTS,
-    ])
+    harness::run(
+        &[
+            bench::TESTS,
+            bound::TESTS,
+            colonies::TESTS,
+            field::TESTS,
+            genetic::TESTS,
+            haste::TESTS,
+            help::TESTS,
+            #[cfg(unix)]
+            kept::TESTS,
+            #[cfg(target_os = "linux")]
+            limits::TESTS,
+            local_search::TESTS,
+            #[cfg(target_os = "linux")]
+            outputs::TESTS,
+            refusals::TESTS,
+            search::TESTS,
+            settings::TESTS,
+            solve::TESTS,
+        ],
+        2,
+    )
 }

@@ -10,7 +10,7 @@ mod ranks;
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
-    harness::run(&[ranks::TESTS])
+    harness::run(&[ranks::TESTS], 2)
 }
 
 #[cfg(not(unix))]

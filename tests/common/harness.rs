@@ -61,8 +61,12 @@ pub fn ignore(why: impl Display) {
     }
 }
 
-/// Runs the tests that the command line asks for.
-pub fn run(modules: &[&[Test]]) -> ExitCode {
+/// Runs the tests that the command line asks for: so many per core at the same time, unless the command line says how many. Tests
+/// that mostly wait, as for a program with a time limit, are done sooner if there are two.
+pub fn run(modules: &[&[Test]], per_core: usize) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    arguments.test_threads.get_or_insert(per_core * cores);
     let trials = modules.concat().into_iter().map(|(path, test)| {
         let name = path.split_once("::").map_or(path, |(_program, name)| name);
         Trial::ignorable_test(name, move || {
@@ -71,7 +75,7 @@ pub fn run(modules: &[&[Test]]) -> ExitCode {
             Ok(if IGNORED.get() { Completion::ignored() } else { Completion::Completed })
         })
     });
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
     for (why, count) in REASONS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("{count} ignored: {why}\n");
     }

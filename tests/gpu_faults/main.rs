@@ -10,7 +10,7 @@ mod faults;
 
 #[cfg(all(target_os = "linux", feature = "cuda"))]
 fn main() -> std::process::ExitCode {
-    harness::run(&[faults::TESTS])
+    harness::run(&[faults::TESTS], 1)
 }
 
 #[cfg(not(all(target_os = "linux", feature = "cuda")))]

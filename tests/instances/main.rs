@@ -11,5 +11,5 @@ mod problems;
 mod tours;
 
 fn main() -> std::process::ExitCode {
-    harness::run(&[corpus::TESTS, problems::TESTS, tours::TESTS, tours::hostile::TESTS])
+    harness::run(&[corpus::TESTS, problems::TESTS, tours::TESTS, tours::hostile::TESTS], 1)
 }

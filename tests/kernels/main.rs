@@ -25,24 +25,27 @@ mod papers;
 mod tour_costs;
 
 fn main() -> ExitCode {
-    harness::run(&[
-        papers::acs::TESTS,
-        papers::acs_colony::TESTS,
-        papers::best_moves::TESTS,
-        canary::TESTS,
-        papers::colony::TESTS,
-        papers::construct_candidates::TESTS,
-        papers::construct_full::TESTS,
-        errors::TESTS,
-        papers::genetic::TESTS,
-        papers::genetic_population::TESTS,
-        judge::TESTS,
-        lin_kernighan::TESTS,
-        loading::TESTS,
-        papers::local_search::TESTS,
-        papers::neighborhood_search::TESTS,
-        tour_costs::TESTS,
-        papers::trails::TESTS,
-        papers::walks::TESTS,
-    ])
+    harness::run(
+        &[
+            papers::acs::TESTS,
+            papers::acs_colony::TESTS,
+            papers::best_moves::TESTS,
+            canary::TESTS,
+            papers::colony::TESTS,
+            papers::construct_candidates::TESTS,
+            papers::construct_full::TESTS,
+            errors::TESTS,
+            papers::genetic::TESTS,
+            papers::genetic_population::TESTS,
+            judge::TESTS,
+            lin_kernighan::TESTS,
+            loading::TESTS,
+            papers::local_search::TESTS,
+            papers::neighborhood_search::TESTS,
+            tour_costs::TESTS,
+            papers::trails::TESTS,
+            papers::walks::TESTS,
+        ],
+        1,
+    )
 }

@@ -19,5 +19,5 @@ mod threads;
 mod tours;
 
 fn main() -> std::process::ExitCode {
-    harness::run(&[formats::TESTS, judge::TESTS, reading::TESTS, soak::TESTS, threads::TESTS])
+    harness::run(&[formats::TESTS, judge::TESTS, reading::TESTS, soak::TESTS, threads::TESTS], 1)
 }

@@ -4,8 +4,8 @@
 use antwarp_core::team::Team;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::mem::transmute;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Barrier, Mutex};
 
 /// In which order members do what lies between two barriers.
 #[derive(Clone, Copy, Debug)]
@@ -139,34 +139,38 @@ impl Drop for Deserter {
 
 /// Runs `work` on every member of a team of `size` threads; their results, by rank.
 pub fn run<R: Send>(size: u32, order: Order, work: impl Fn(Member) -> R + Sync) -> Vec<R> {
-    let shared = Shared::new(size, order);
-    if !matches!(order, Order::Together) {
-        return run_by_turns(&shared, &work);
+    let results: Vec<Mutex<Option<R>>> = (0..size).map(|_| Mutex::new(None)).collect();
+    run_each(&Shared::new(size, order), &|member| {
+        let result = work(member);
+        *results[member.rank as usize].lock().unwrap() = Some(result);
+    });
+    results.into_iter().map(|result| result.into_inner().unwrap().unwrap()).collect()
+}
+
+/// As [`run`], without results: not generic, because hundreds of copies would take long to compile.
+fn run_each(shared: &Shared, work: &(dyn Fn(Member) + Sync)) {
+    if !matches!(shared.order, Order::Together) {
+        return run_by_turns(shared, work);
     }
     std::thread::scope(|scope| {
-        let members: Vec<_> = (0..size)
-            .map(|rank| {
-                let (shared, work) = (&shared, &work);
-                scope.spawn(move || {
-                    let phase = AtomicU64::new(0);
-                    let _guard = Deserter;
-                    work(Member { rank, shared, phase: &phase, turns: None })
-                })
-            })
-            .collect();
-        members.into_iter().map(|member| member.join().unwrap()).collect()
-    })
+        for rank in 0..shared.size {
+            scope.spawn(move || {
+                let phase = AtomicU64::new(0);
+                let _guard = Deserter;
+                work(Member { rank, shared, phase: &phase, turns: None })
+            });
+        }
+    });
 }
 
 /// Runs the members on one thread, each on a stack of its own: to hand over takes nanoseconds.
-fn run_by_turns<R>(shared: &Shared, work: &dyn Fn(Member) -> R) -> Vec<R> {
+fn run_by_turns(shared: &Shared, work: &dyn Fn(Member)) {
     type Body<'a> = Box<dyn FnOnce(&Yielder<(), ()>) + 'a>;
     let size = shared.size as usize;
-    let mut results: Vec<Option<R>> = (0..size).map(|_| None).collect();
-    let members = (0..).zip(&mut results).map(|(rank, result)| {
+    let members = (0..shared.size).map(|rank| {
         let body: Body<'_> = Box::new(move |turns| {
             let phase = AtomicU64::new(0);
-            *result = Some(work(Member { rank, shared, phase: &phase, turns: Some(turns) }));
+            work(Member { rank, shared, phase: &phase, turns: Some(turns) });
         });
         // SAFETY: a coroutine never outlives this function, and what its body borrows does.
         let body: Body<'static> = unsafe { transmute(body) };
@@ -185,8 +189,6 @@ fn run_by_turns<R>(shared: &Shared, work: &dyn Fn(Member) -> R) -> Vec<R> {
             _ => panic!("{ended} of {size} members ended, the others wait at a barrier"),
         }
     }
-    drop(members);
-    results.into_iter().flatten().collect()
 }
 
 /// A member of a team whose parts are teams of their own, as a block's warps are. All run at once.
