@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut engine = Reversals { instance: &instance, tour, cost, random, done: 0, best_at: 0 };
 
     let stop = Stop::after(Duration::from_secs(1));
-    let run = drive(&mut engine, Deadline::now(&stop), &mut |_| ());
+    let run = drive(&mut engine, Deadline::now(&stop), &mut |_: &Progress| ());
     let (reported, tour) = run.best.ok_or("no tour")?;
     assert_eq!(instance.check_tour(&tour)?, reported);
     println!("{cost} at first, {reported} after {} reversals", run.status.iterations);

@@ -62,6 +62,14 @@ impl Output {
         }
     }
 
+    /// Returns its path, if it is a file that can be replaced: no pipe or device.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Output::File(path) => matches!(atomic_file::place(path), Ok(Place::File(_))).then_some(path),
+            Output::Stdout => None,
+        }
+    }
+
     /// Returns the error for a failure to write.
     pub fn error(&self, cause: io::Error) -> Error {
         match self {

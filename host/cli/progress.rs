@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::output;
 use crate::engine::{Progress, Stop};
 use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
@@ -13,6 +14,7 @@ use crate::report::{Known, summary};
 /// A progress line; see the [module](self). Without a terminal it shows nothing.
 pub struct ProgressLine {
     bar: ProgressBar,
+    quiet: bool,
     by_time: bool,
     instance: Arc<Instance>,
     best_known: Option<BestKnown>,
@@ -38,7 +40,7 @@ impl ProgressLine {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         let best_known = instance.best_known();
-        ProgressLine { bar, by_time: stop.time.is_some(), instance: instance.clone(), best_known }
+        ProgressLine { bar, quiet, by_time: stop.time.is_some(), instance: instance.clone(), best_known }
     }
 
     /// Shows the progress of the run, which started `before` seconds after the command.
@@ -59,6 +61,13 @@ impl ProgressLine {
             self.instance.unit().show(self.instance.cost(best))
         };
         self.bar.set_message(format!("best {best}{gap}, iteration {}, {rate} tours/s", progress.iterations));
+    }
+
+    /// Prints a message of the program above the line; nothing if the run is quiet.
+    pub fn tell(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| output::tell(&format!("antwarp: {text}")));
+        }
     }
 
     /// Removes the line.

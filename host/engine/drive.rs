@@ -93,6 +93,23 @@ pub struct Progress<C = i64> {
     pub tours: u64,
 }
 
+/// Observes a run while it goes on. A closure observes its progress only.
+pub trait Observe<C = i64, B = Vec<u32>> {
+    /// Called after each batch of work.
+    fn progress(&mut self, progress: &Progress<C>);
+
+    /// Called with a better result than before, at most every few seconds except after long batches. By default, does nothing.
+    fn better(&mut self, cost: C, best: &B) {
+        let _ = (cost, best);
+    }
+}
+
+impl<C, B, F: FnMut(&Progress<C>)> Observe<C, B> for F {
+    fn progress(&mut self, progress: &Progress<C>) {
+        self(progress);
+    }
+}
+
 /// An improvement found by a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Better<C = i64> {
@@ -130,12 +147,11 @@ const KEEP_EVERY: Duration = Duration::from_secs(5);
 /// A batch that takes this long may be followed by one that outlasts the run, so improvements are copied back at once.
 const LONG: Duration = Duration::from_millis(400);
 
-/// Runs an engine until it is time to stop; except for the time limit and an interrupt, not before it has a solution. `observe` is
-/// called after each batch.
+/// Runs an engine until it is time to stop; except for the time limit and an interrupt, not before it has a solution.
 pub fn drive<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
     deadline: Deadline<'_, C>,
-    observe: &mut dyn FnMut(&Progress<C>),
+    observe: &mut dyn Observe<C, B>,
 ) -> Run<C, B> {
     let setup = deadline.elapsed();
     // Kept in case the device fails.
@@ -191,7 +207,7 @@ fn advance<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
     deadline: Deadline<'_, C>,
     (kept, trace): (&mut Option<(C, B)>, &mut Trace<C>),
-    observe: &mut dyn FnMut(&Progress<C>),
+    observe: &mut dyn Observe<C, B>,
 ) -> Result<StopReason, BackendError> {
     let mut units = 1;
     let mut kept_at = Instant::now();
@@ -214,10 +230,11 @@ fn advance<C: Copy + PartialOrd, B>(
         trace.note(Some(best_cost), "islands");
         let is_time = kept_at.elapsed() >= KEEP_EVERY || took >= LONG;
         if is_time && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
-            *kept = Some((best_cost, engine.best()?));
+            let (_, best) = kept.insert((best_cost, engine.best()?));
+            observe.better(best_cost, best);
             kept_at = Instant::now();
         }
-        observe(&Progress {
+        observe.progress(&Progress {
             iterations: status.iterations,
             best_cost,
             iteration_cost: status.cost,

@@ -31,7 +31,7 @@ pub use antwarp_instance::{Cost, Enough};
 pub use budget::Budget;
 pub use cost::Reported;
 pub use deadline::Deadline;
-pub use drive::{Better, Engine, Progress, Run, Status, drive, next_units};
+pub use drive::{Better, Engine, Observe, Progress, Run, Status, drive, next_units};
 pub use error::BackendError;
 pub use islands::{Post, Voyager};
 pub use lin_kernighan::{LinKernighan, Reached, Trials};

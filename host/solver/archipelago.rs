@@ -1,11 +1,12 @@
 //! Several islands in one process: a run on each of several backends, all at the same time.
 
+use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 use super::side_by_side::{self, Hurry};
 use super::{Algorithm, Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{Post, Progress, Stop, StopReason};
+use crate::engine::{Observe, Post, Progress, Stop, StopReason, Voyager};
 use crate::instance::Instance;
 
 /// Solves an instance by an island on each backend, with [its own seed](Algorithm::of_island). They exchange tours, unless the run
@@ -26,7 +27,7 @@ pub fn solve(
     initial: Option<Vec<u32>>,
     backends: &[&Backend],
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress),
+    observe: &mut dyn Observe,
 ) -> Result<Solution, SolveError> {
     assert!(!backends.is_empty(), "an archipelago has an island");
     if let [backend] = backends {
@@ -49,20 +50,33 @@ pub fn solve(
             reach(progress.best_cost);
             told(progress);
         };
-        let island = (observe as &mut dyn FnMut(&Progress), post);
+        let island = (observe as &mut dyn Observe, post);
         let solved = algorithm.solve_as_island(instance, initial, (backend, &own), island, None);
         solved.inspect(|solution| reach(solution.cost))
     };
-    let hear = |last: &[Option<Progress>], progress: Progress| observe(&together(last, progress));
-    let carry = || carry(&posts, exchanges);
+    let (observe, least) = (RefCell::new(observe), Cell::new(i64::MAX));
+    let hear = |last: &[Option<Progress>], progress: Progress| {
+        observe.borrow_mut().progress(&together(last, progress))
+    };
+    let carry = || {
+        carry(&posts, exchanges, &mut |voyager| {
+            if voyager.cost < least.replace(least.get().min(voyager.cost)) {
+                observe.borrow_mut().better(voyager.cost, &voyager.tour);
+            }
+        });
+    };
     let ended = side_by_side::run(backends.len() as u32, stop, &hurry, island, hear, carry);
     best_of(ended, begin, stop)
 }
 
-/// Carries what each island has sent to all others.
-fn carry(posts: &[Post], exchanges: bool) {
+/// Shows what each island has sent, and carries it to all others if they exchange tours.
+fn carry(posts: &[Post], exchanges: bool, show: &mut dyn FnMut(&Voyager)) {
     for (from, post) in posts.iter().enumerate() {
-        let Some(voyager) = post.collect().filter(|_| exchanges) else { continue };
+        let Some(voyager) = post.collect() else { continue };
+        show(&voyager);
+        if !exchanges {
+            continue;
+        }
         let others = posts.iter().enumerate().filter(|&(to, _)| to != from);
         others.for_each(|(_, other)| other.deliver(voyager.clone()));
     }

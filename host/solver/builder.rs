@@ -4,11 +4,28 @@ use std::fmt;
 
 use super::{Algorithm, Solution, SolveError, placement, proven_optimum};
 use crate::backend::{Backend, Choice};
-use crate::engine::{Progress, Stop};
+use crate::engine::{Observe, Progress, Stop};
 use crate::instance::Instance;
 
-/// Called with the progress of a run.
-type Observe<'a> = Box<dyn FnMut(&Progress) + 'a>;
+/// A function of the caller.
+type Callback<'a, T> = Option<Box<dyn FnMut(&T) + 'a>>;
+
+/// Called with the progress of a run, and with its tours.
+#[derive(Default)]
+struct Callbacks<'a> {
+    progress: Callback<'a, Progress>,
+    better: Callback<'a, [u32]>,
+}
+
+impl Observe for Callbacks<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.progress.iter_mut().for_each(|call| call(progress));
+    }
+
+    fn better(&mut self, _: i64, best: &Vec<u32>) {
+        self.better.iter_mut().for_each(|call| call(best));
+    }
+}
 
 /// Finds short tours: the interface for other programs.
 ///
@@ -29,7 +46,7 @@ pub struct Solver<'a> {
     seed: Option<u64>,
     backend: Choice,
     initial: Option<Vec<u32>>,
-    observe: Option<Observe<'a>>,
+    callbacks: Callbacks<'a>,
 }
 
 impl fmt::Debug for Solver<'_> {
@@ -73,8 +90,17 @@ impl<'a> Solver<'a> {
     /// Calls back about ten times a second with the progress of the run. To end a run from there, or from another thread, set
     /// [`Stop::interrupt`].
     #[must_use]
-    pub fn on_progress(self, observe: impl FnMut(&Progress) + 'a) -> Solver<'a> {
-        Solver { observe: Some(Box::new(observe)), ..self }
+    pub fn on_progress(mut self, call: impl FnMut(&Progress) + 'a) -> Solver<'a> {
+        self.callbacks.progress = Some(Box::new(call));
+        self
+    }
+
+    /// Calls back with the best tour so far, nodes from 0, about every five seconds if there is a better one: to save it, for
+    /// example.
+    #[must_use]
+    pub fn on_better(mut self, call: impl FnMut(&[u32]) + 'a) -> Solver<'a> {
+        self.callbacks.better = Some(Box::new(call));
+        self
     }
 
     /// Solves an instance, until a stop criterion holds or a tour is as short as one proven to be the shortest.
@@ -96,8 +122,8 @@ impl<'a> Solver<'a> {
         let (backend, _) = Backend::open(placement.choice)?;
         let initial = self.initial.as_deref().unwrap_or_default();
         let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
-        let mut observe = self.observe.unwrap_or_else(|| Box::new(|_| ()));
-        let solved = algorithm.solve(instance, self.initial, (&backend, &stop), &mut observe, None)?;
+        let mut callbacks = self.callbacks;
+        let solved = algorithm.solve(instance, self.initial, (&backend, &stop), &mut callbacks, None)?;
         match solved.failure.clone() {
             None => Ok(solved),
             Some(failure) => Err(SolveError::CutShort { failure, best: Box::new(solved) }),

@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use super::{Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{BackendError, Budget, Deadline, Engine, Post, Problem, Progress, Status, drive};
+use crate::engine::{
+    BackendError, Budget, Deadline, Engine, Observe, Post, Problem, Progress, Status, drive,
+};
 use crate::instance::Instance;
 
 /// Shortest time between exchanges of tours, and the share of the time that they may take.
@@ -19,8 +21,8 @@ const MIN_LEN: usize = 1 << 14;
 
 /// The observer of a run, and the islands that it exchanges tours with.
 pub(super) struct Contact<'a> {
-    /// Called after each batch of work.
-    pub observe: &'a mut dyn FnMut(&Progress),
+    /// Observes the run; it is given tours in the others' numbering.
+    pub observe: &'a mut dyn Observe,
     /// `None` for a single run.
     pub post: Option<&'a Post>,
     /// Where the whole instance was renumbered: the others' number of each node.
@@ -38,8 +40,9 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     deadline: Deadline<'_>,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
+    let observe = &mut Outward { observe: contact.observe, problem, order: contact.order, names: None };
     let run = match contact.post {
-        None => drive(engine, deadline, contact.observe),
+        None => drive(engine, deadline, observe),
         Some(post) => {
             let mut island = Island {
                 engine,
@@ -53,7 +56,7 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
                 taken: 0,
                 next: Instant::now(),
             };
-            drive(&mut island, deadline, contact.observe)
+            drive(&mut island, deadline, observe)
         }
     };
     Solution::of(run, deadline.begin, instance, problem, backend)
@@ -85,6 +88,26 @@ impl Names {
     fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
         let node = |&name: &u32| self.inside.get(name as usize).copied();
         tour.par_iter().with_min_len(MIN_LEN).map(node).collect()
+    }
+}
+
+/// Translates tours for an observer.
+struct Outward<'a> {
+    observe: &'a mut dyn Observe,
+    problem: &'a Problem,
+    order: Option<&'a [u32]>,
+    /// Made when first needed.
+    names: Option<Names>,
+}
+
+impl Observe for Outward<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.observe.progress(progress);
+    }
+
+    fn better(&mut self, cost: i64, best: &Vec<u32>) {
+        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
+        self.observe.better(cost, &names.outward(best.clone()));
     }
 }
 

@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Better, LocalSearch, Lockstep, Post, Problem, Progress, Run, Stop, StopReason,
+    BackendError, Better, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
 };
 use crate::instance::Instance;
 use island::Contact;
@@ -250,8 +250,7 @@ impl Algorithm {
 
     /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` holds the initial tours, concatenated, in the
     /// instance's numbering: one for local search, a population for a genetic algorithm whose settings ask for it, none for ants.
-    /// `keep` is called with the population of a genetic algorithm, if there is one. `observe` is called after each batch of
-    /// iterations.
+    /// `keep` is called with the population of a genetic algorithm, if there is one.
     ///
     /// # Errors
     /// As [`Algorithm::check_for`]; if the initial tour is invalid, or the backend fails before there is a tour. A later failure
@@ -261,7 +260,7 @@ impl Algorithm {
         instance: &Instance,
         initial: Option<Vec<u32>>,
         (backend, stop): (&Backend, &Stop),
-        observe: &mut dyn FnMut(&Progress),
+        observe: &mut dyn Observe,
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
         let each = backend.each_gpu();
@@ -283,7 +282,7 @@ impl Algorithm {
         instance: &Instance,
         initial: Option<Vec<u32>>,
         (backend, stop): (&Backend, &Stop),
-        (observe, post): (&mut dyn FnMut(&Progress), &Post),
+        (observe, post): (&mut dyn Observe, &Post),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
         let contact = Contact { observe, post: Some(post), order: None };
@@ -531,6 +530,7 @@ mod tests {
 
     use super::*;
     use crate::backend::Choice;
+    use crate::engine::Progress;
     use crate::solver::papers::genetic::Crossover;
 
     /// Returns the length of the shortest tour (Held and Karp 1962).
@@ -596,7 +596,7 @@ mod tests {
                 let expected = shortest(&instance);
                 let stop = Stop { iterations: Some(1), ..Stop::never() };
                 for algorithm in all() {
-                    let solved = algorithm.solve(&instance, None, (&backend, &stop), &mut |_| {}, None);
+                    let solved = algorithm.solve(&instance, None, (&backend, &stop), &mut |_: &Progress| {}, None);
                     match solved {
                         Ok(solution) => {
                             prop_assert_eq!(solution.cost, expected, "{}", algorithm.name());

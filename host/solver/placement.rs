@@ -8,6 +8,10 @@ use crate::memory;
 /// Most places in degrees that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n matrix, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
 
+/// Most nodes of an instance that CPU threads solve sooner than a GPU: before a GPU has started, there is often an optimal tour
+/// (docs/performance.md).
+const FEW: usize = 3000;
+
 /// Where a run computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
@@ -18,12 +22,12 @@ pub struct Placement {
 }
 
 /// Decides where an algorithm solves an instance: where the user asks for. By default, algorithms that run nowhere else and
-/// instances that are too large for GPUs use CPU threads.
+/// instances that are too large for GPUs use CPU threads, and so does Lin-Kernighan on small ones.
 ///
 /// # Errors
 /// If a GPU is asked for, and main memory has no room for the distances that it needs.
 pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Result<Placement, SolveError> {
-    let why_cpu = algorithm.on_threads().or_else(|| too_large_for_gpus(instance));
+    let why_cpu = only_on_threads(algorithm, instance).or_else(|| sooner_on_threads(algorithm, instance));
     if asked == Choice::Cuda && too_large_for_gpus(instance).is_some() {
         let bytes = 4 * (instance.len() as u64).pow(2);
         memory::check(bytes).map_err(|shortage| {
@@ -45,9 +49,13 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
 pub fn placement_of_all(runs: &[(Algorithm, &Instance)], asked: Choice) -> Result<Placement, SolveError> {
     let place = |(algorithm, instance): &(Algorithm, &Instance)| {
         let placement = placement(algorithm, instance, asked)?;
-        // If a GPU is asked for, all of them fail, or none.
-        let fails = algorithm.on_threads().filter(|_| asked == Choice::Cuda);
-        Ok((placement, placement.why_cpu.or(fails)))
+        let only = match asked {
+            Choice::Auto => only_on_threads(algorithm, instance),
+            // If a GPU is asked for, all of them fail, or none.
+            Choice::Cuda => algorithm.on_threads(),
+            Choice::Cpu => None,
+        };
+        Ok((placement, only))
     };
     let places = runs.iter().map(place).collect::<Result<Vec<_>, SolveError>>()?;
     let on_threads = places.iter().find(|(_, why)| why.is_some());
@@ -56,9 +64,23 @@ pub fn placement_of_all(runs: &[(Algorithm, &Instance)], asked: Choice) -> Resul
             let what = "runs on CPU threads: measure it separately, or give `backend` cpu";
             Err(SolveError::Settings(format!("{why} {what}")))
         }
-        Some((placement, _)) => Ok(*placement),
-        None => Ok(Placement { choice: asked, why_cpu: None }),
+        Some((placement, _)) if places.iter().all(|(other, _)| other.choice == placement.choice) => {
+            Ok(*placement)
+        }
+        _ => Ok(Placement { choice: asked, why_cpu: None }),
     }
+}
+
+/// Names what has to run on CPU threads, if anything.
+fn only_on_threads(algorithm: &Algorithm, instance: &Instance) -> Option<&'static str> {
+    algorithm.on_threads().or_else(|| too_large_for_gpus(instance))
+}
+
+/// Names an instance that CPU threads solve sooner, if the settings ask for nothing that pays off on a GPU.
+fn sooner_on_threads(algorithm: &Algorithm, instance: &Instance) -> Option<&'static str> {
+    let Algorithm::LinKernighan(settings) = algorithm else { return None };
+    let is_free = settings.chains.is_none() && settings.trials.is_none();
+    (is_free && instance.len() <= FEW).then_some("an instance of up to 3,000 nodes")
 }
 
 /// Names what makes an instance too large for GPUs, if it is.
@@ -73,14 +95,15 @@ mod tests {
     use super::*;
     use crate::engine::LocalSearch;
     use crate::instance::Metric;
+    use crate::instance::generate;
     use crate::solver::genetic::Crossover;
-    use crate::solver::{acs, genetic, mmas};
+    use crate::solver::{acs, genetic, ils, lin_kernighan, mmas};
 
     #[test]
     fn what_no_gpu_can_do_is_on_cpu_threads_unless_a_gpu_is_asked_for() {
         let degrees = |n: usize| (0..n).map(|i| [i as f64 % 80.0, i as f64 / 200.0, 0.0]).collect();
         let globe = |n| Instance::from_points("globe", Metric::Geo, degrees(n)).unwrap();
-        let (small, large) = (globe(20), globe(MOST_ON_GPUS + 1));
+        let (small, large) = (globe(FEW + 1), globe(MOST_ON_GPUS + 1));
         let lk = Some(LocalSearch::Lk);
         let [plain, eax, ants, others] = [
             Algorithm::for_instance(&small),
@@ -110,5 +133,26 @@ mod tests {
             assert_eq!(of_all(&[&eax, &ants], asked).unwrap(), at(&eax, &small, asked));
             assert_eq!(of_all(&[&plain, &eax], asked).is_ok(), asked == Choice::Cpu);
         }
+    }
+
+    #[test]
+    fn small_instances_are_solved_sooner_on_cpu_threads() {
+        let [few, many] = [FEW, FEW + 1].map(|n| generate::uniform(n, 1).unwrap());
+        let plain = Algorithm::for_instance(&few);
+        let chains = lin_kernighan::LinKernighanSettings { chains: Some(8), ..Default::default() };
+        let others = [Algorithm::LinKernighan(chains), Algorithm::Ils(ils::IlsSettings::default())];
+        let choice = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap().choice;
+        assert_eq!(choice(&plain, &few, Choice::Auto), Choice::Cpu);
+        assert_eq!(choice(&plain, &few, Choice::Cuda), Choice::Cuda);
+        assert_eq!(choice(&plain, &many, Choice::Auto), Choice::Auto);
+        assert!(others.iter().all(|other| choice(other, &few, Choice::Auto) == Choice::Auto));
+        // Runs that share a backend are compared: then small ones go where the others go.
+        let of_all = |instances: &[&Instance]| {
+            let runs: Vec<_> = instances.iter().map(|&instance| (plain.clone(), instance)).collect();
+            placement_of_all(&runs, Choice::Auto).unwrap().choice
+        };
+        assert_eq!(of_all(&[&few, &few]), Choice::Cpu);
+        assert_eq!(of_all(&[&few, &many]), Choice::Auto);
+        assert_eq!(of_all(&[&many, &few]), Choice::Auto);
     }
 }

@@ -69,7 +69,7 @@ fn solve(
     let is_eax = matches!(algorithm, Algorithm::Genetic(settings) if settings.crossover == Crossover::Eax);
     // Opening a device takes longer than such a run.
     if let Some(device) = machine.device.as_ref().filter(|_| !is_eax) {
-        return algorithm.solve(instance, initial, (device, stop), &mut |_| (), None);
+        return algorithm.solve(instance, initial, (device, stop), &mut |_: &Progress| (), None);
     }
     machine.pool(draws).install(|| {
         let solver = Solver::default().algorithm(algorithm.clone()).backend(Choice::Cpu);

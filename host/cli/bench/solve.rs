@@ -6,7 +6,7 @@ use super::super::{Error, Outcome, Result};
 use super::table::{Column, How::Mean, How::Per, Suite};
 use super::{Asked, Bench, Cell, Common, Measured, facts};
 use crate::backend::Backend;
-use crate::engine::StopReason;
+use crate::engine::{Progress, StopReason};
 
 /// Columns for whole runs of a solver.
 pub const COLUMNS: &[Column] = &[
@@ -32,7 +32,7 @@ pub fn measure(suite: &Suite, common: &Common, fixed: &[&str], defaults: &[&str]
         let Asked { algorithm, initial, stop } = bench.asked(cell, seed)?;
         let solver = facts(&algorithm)?.2;
         let instance = &bench.instances[cell.at];
-        let solution = algorithm.solve(instance, initial, (backend, &stop), &mut |_| {}, None)?;
+        let solution = algorithm.solve(instance, initial, (backend, &stop), &mut |_: &Progress| {}, None)?;
         if let Some(failure) = solution.failure {
             return Err(Error::RunFailed(format!("{}, seed {seed}: {failure}", cell.instance)));
         }

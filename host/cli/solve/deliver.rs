@@ -17,12 +17,14 @@ use crate::solver::{Solution, SolveError};
 const SHOWN: usize = 20;
 
 impl Plan {
-    /// Writes all requested outputs. A tour whose output fails is written elsewhere.
+    /// Writes all requested outputs. A tour whose output fails is written elsewhere. `kept` is the file in which the best tour so
+    /// far was kept, if it was not requested: it is removed if the tour is in another one, else it receives the tour.
     pub(super) fn deliver(
         &self,
         solution: &Solution,
         report: &Report,
         individuals: Option<&mut Individuals<'_>>,
+        kept: Option<&Path>,
     ) -> Result<()> {
         let mut safe = false;
         let mut failure = None;
@@ -40,8 +42,19 @@ impl Plan {
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
+        let kept = kept.filter(|path| {
+            // If it cannot be removed, there are two files, and nothing is lost.
+            let is_removed = safe && std::fs::remove_file(path).is_ok();
+            !is_removed
+        });
+        if let Some(path) = kept.filter(|_| !safe) {
+            match tour_file::save(&self.instance, &solution.tour, path) {
+                Ok(()) => safe = true,
+                Err(error) => failure = failure.or(Some(error.into())),
+            }
+        }
         match failure {
-            None => self.summarize(report),
+            None => self.summarize(report, kept),
             Some(error) if safe => Err(error),
             Some(error) => Err(self.rescue(solution, error)),
         }
@@ -74,7 +87,7 @@ impl Plan {
         let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
         let cost = self.instance.unit().show(cost);
         let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
-        let is_globe = matches!(self.instance.metric(), Some(Metric::Geo | Metric::Geom | Metric::Sphere));
+        let is_globe = self.instance.metric().is_some_and(Metric::is_on_globe);
         let picture = Picture {
             places: &places,
             is_globe,
@@ -174,7 +187,7 @@ impl Plan {
         format!("{first} ... {left_out} more (--print-tour shows them) ... {last}")
     }
 
-    fn summarize(&self, report: &Report) -> Result<()> {
+    fn summarize(&self, report: &Report, kept: Option<&Path>) -> Result<()> {
         if self.outputs.quiet {
             return Ok(());
         }
@@ -184,7 +197,9 @@ impl Plan {
         }
         let mut text = report.to_string();
         text += &format!("{:<12} {}\n", "tour", self.places_in_order(report));
-        if self.outputs.all().next().is_none() {
+        if let Some(path) = kept {
+            text += &format!("{:<12} {}\n", "tour file", path.display());
+        } else if self.outputs.all().next().is_none() {
             text += &format!("{:<12} none written: use --tour, --csv, --json or --svg FILE\n", "files");
         }
         for (name, output) in self.outputs.named() {
@@ -215,7 +230,7 @@ impl Outputs {
         named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Output> + Clone {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Output> + Clone {
         self.named().map(|(_, output)| output)
     }
 }

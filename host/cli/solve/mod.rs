@@ -5,6 +5,7 @@ mod beside;
 mod config;
 mod deliver;
 mod help;
+mod keeper;
 mod population;
 mod ranks;
 mod settings;
@@ -12,6 +13,7 @@ mod settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 
 use super::error::once;
@@ -20,14 +22,15 @@ use super::progress::ProgressLine;
 use super::reading::announce_tour;
 use super::{Error, Outcome, Result, signals};
 use crate::cluster::{self, Facts, Topology, World};
-use crate::engine::{Progress, Stop, StopReason, start};
+use crate::engine::{Observe, Progress, Stop, StopReason, Voyager, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::genetic::{self, Individuals};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
-use ranks::{Crew, Keeper};
+use keeper::Keeper;
+use ranks::Crew;
 use settings::Wanted;
 
 pub use args::Args;
@@ -124,11 +127,15 @@ fn lead(
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
         let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
-        let keeper = crew.and_then(|crew| Keeper::begin(scope, crew, plan));
+        // What this rank finds reaches rank 0 with what the others find.
+        let (tell, better) = channel();
+        let better = crew.map_or(Some(better), Crew::better);
+        let keeper = better.and_then(|better| Keeper::begin(scope, plan, better, &line));
         let deliver = |solution: &Solution,
                        islands: Option<Facts>,
                        individuals: Option<&mut Individuals<'_>>| {
             let bound = beside.as_ref().and_then(beside::Search::end);
+            let kept = keeper.as_ref().and_then(Keeper::end);
             line.finish();
             let machine = backend.machine();
             let mut report =
@@ -148,7 +155,7 @@ fn lead(
             report.begun_before(reading);
             let is_proven = solution.stopped_by == StopReason::Optimal
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
-            plan.deliver(solution, &report, individuals)?;
+            plan.deliver(solution, &report, individuals, kept)?;
             match wrong {
                 Some(bound) => Err(Error::Bug(format!(
                     "a bound of {} contradicts a tour of {}",
@@ -178,7 +185,6 @@ fn lead(
         let gather = |own: &mut Solution| {
             let (best, facts) = crew?.end(Some(own))?;
             *own = best;
-            keeper.iter().for_each(Keeper::end);
             Some(facts)
         };
         // The population exists only until the solver returns, so if it is saved, everything is delivered before that.
@@ -192,7 +198,7 @@ fn lead(
         };
         let keep: Option<genetic::Keep<'_>> =
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
-        let observe = &mut |progress: &Progress| {
+        let show = |progress: &Progress| {
             line.show(progress, reading);
             let is_proven = plan.instance.is_exact()
                 && !plan.instance.may_be_forbidden(progress.best_cost)
@@ -201,10 +207,11 @@ fn lead(
                 interrupt.store(true, Ordering::Relaxed);
             }
         };
+        let observe = &mut Observer { show, tell: keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell) };
         let solved = match crew {
             None => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
             Some(crew) => {
-                let island: (&mut dyn FnMut(&Progress), _) = (observe, &*crew.post);
+                let island: (&mut dyn Observe, _) = (observe, &*crew.post);
                 algorithm.solve_as_island(&plan.instance, initial, (&backend, &crew.stop), island, keep)
             }
         };
@@ -213,7 +220,6 @@ fn lead(
             // Other ranks may have a tour.
             (Err(error), Some(crew)) => {
                 let Some((best, facts)) = crew.end(None) else { return Err(error.into()) };
-                keeper.iter().for_each(Keeper::end);
                 let failed = Solution { failure: Some(error.to_string()), ..best };
                 deliver(&failed, Some(facts), None)?;
                 return Err(Error::CutShort(error.to_string()));
@@ -231,6 +237,25 @@ fn lead(
             _ => Ok(Outcome::Done),
         }
     })
+}
+
+/// Shows the progress of a run, and sends its tours to the keeper.
+struct Observer<F> {
+    show: F,
+    tell: Option<Sender<Arc<Voyager>>>,
+}
+
+impl<F: FnMut(&Progress)> Observe for Observer<F> {
+    fn progress(&mut self, progress: &Progress) {
+        (self.show)(progress);
+    }
+
+    fn better(&mut self, cost: i64, best: &Vec<u32>) {
+        // A keeper that has ended needs no tours.
+        self.tell
+            .iter()
+            .for_each(|tell| _ = tell.send(Arc::new(Voyager { from: 0, cost, tour: best.clone() })));
+    }
 }
 
 /// Converts a target to a cost, as given.

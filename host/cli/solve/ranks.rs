@@ -1,25 +1,19 @@
 //! One run by several processes. Rank 0 does what a single process would do; the others get their orders from it and are quiet.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Scope, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::super::error::as_options;
 use super::super::options::MachineArgs;
-use super::super::output::{self, Output};
+use super::super::output;
 use super::super::{Error, Outcome, Result};
 use super::Plan;
 use crate::cluster::{Ended, Facts, LATE, Limits, Orders, Topology, Voyage, World};
-use crate::engine::{Post, Progress, Stop, StopReason, Voyager};
-use crate::instance::{Instance, tour_file};
+use crate::engine::{Observe, Post, Progress, Stop, StopReason, Voyager};
+use crate::instance::Instance;
 use crate::solver::Solution;
-
-/// Minimum interval between writes of the best tour so far.
-const WRITE_EVERY: Duration = Duration::from_secs(5);
-/// How often the end is checked for meanwhile.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One rank's run.
 pub(super) struct Crew<'w> {
@@ -63,6 +57,11 @@ impl<'w> Crew<'w> {
         Crew { world, post, stop, begun, interrupt: interrupt.clone(), better }
     }
 
+    /// Returns every better tour of any rank, on rank 0, for the first caller.
+    pub(super) fn better(&self) -> Option<Receiver<Arc<Voyager>>> {
+        self.better.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Ends this rank's run. Returns on rank 0 the best solution of all ranks, and the facts about them for the report; `None` on
     /// other ranks, and if no rank has a tour.
     pub(super) fn end(&self, own: Option<&Solution>) -> Option<(Solution, Facts)> {
@@ -84,62 +83,6 @@ impl<'w> Crew<'w> {
             solution.stopped_by = StopReason::Target;
         }
         Some((solution, gathered.facts))
-    }
-}
-
-/// Periodically writes the best tour of any rank until the end, so that a job that is killed leaves the last one.
-pub(super) struct Keeper<'s> {
-    thread: Mutex<Option<ScopedJoinHandle<'s, ()>>>,
-    over: Arc<AtomicBool>,
-}
-
-impl<'s> Keeper<'s> {
-    /// Starts; `None` if there is no file to write or no thread can be started.
-    pub(super) fn begin<'e>(
-        scope: &'s Scope<'s, 'e>,
-        crew: &'s Crew<'_>,
-        plan: &'s Plan,
-    ) -> Option<Keeper<'s>> {
-        // If nothing is written, the receiver is dropped, so tours do not pile up.
-        let better = crew.better.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        let file = plan.outputs.tour.as_ref().filter(|output| !output.is_stdout())?;
-        let over = Arc::new(AtomicBool::new(false));
-        let is_over = over.clone();
-        let keep = move || keep(&better, &is_over, &plan.instance, file);
-        let thread = std::thread::Builder::new().spawn_scoped(scope, keep).ok()?;
-        Some(Keeper { thread: Mutex::new(Some(thread)), over })
-    }
-
-    /// Ends: anything written from now on is not replaced by an older tour.
-    pub(super) fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        thread.into_iter().for_each(|thread| drop(thread.join()));
-    }
-}
-
-/// Ends the keeper however the run ends.
-impl Drop for Keeper<'_> {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
-}
-
-fn keep(better: &Receiver<Arc<Voyager>>, over: &AtomicBool, instance: &Instance, file: &Output) {
-    let (mut last, mut waiting): (Option<Instant>, Option<Arc<Voyager>>) = (None, None);
-    while !over.load(Ordering::Relaxed) {
-        match better.recv_timeout(LOOK_EVERY) {
-            Ok(voyager) => waiting = Some(voyager),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-        let is_due = last.is_none_or(|last| last.elapsed() >= WRITE_EVERY);
-        if let Some(voyager) = waiting.take_if(|_| is_due) {
-            let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
-            // A write that fails now may succeed at the end; if it fails then, it is an error.
-            let _ = file.write(|mut out| tour_file::write(instance, tour, cost, &mut out));
-            last = Some(Instant::now());
-        }
     }
 }
 
@@ -194,7 +137,7 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     let stop = limits.stop().spent(begin.elapsed());
     let crew = Crew::begin(world, &instance, &stop, limits.topology, interrupt);
     let algorithm = algorithm.of_island(world.rank());
-    let contact: (&mut dyn FnMut(&Progress), _) = (&mut |_| (), &*crew.post);
+    let contact: (&mut dyn Observe, _) = (&mut |_: &Progress| (), &*crew.post);
     let solved = algorithm.solve_as_island(&instance, initial, (&backend, &crew.stop), contact, None);
     crew.end(solved.as_ref().ok());
     match solved?.failure {

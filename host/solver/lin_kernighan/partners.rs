@@ -331,7 +331,7 @@ mod tests {
 
     use super::*;
     use crate::backend::{Backend, Choice};
-    use crate::engine::{Progress, Stop};
+    use crate::engine::{Observe, Progress, Stop};
     use crate::instance::{Instance, generate};
     use crate::solver::lin_kernighan::LinKernighanSettings;
     use crate::solver::{Algorithm, Solution};
@@ -362,7 +362,7 @@ mod tests {
             let interrupt = Arc::new(AtomicBool::new(interrupted == Some(own)));
             let stop = Stop { interrupt, ..stop.clone() };
             let algorithm = algorithm.clone().of_island(own);
-            let observe: &mut dyn FnMut(&Progress) = &mut |_| ();
+            let observe: &mut dyn Observe = &mut |_: &Progress| ();
             algorithm.solve_as_island(instance, None, (&backend, &stop), (observe, post), None).unwrap()
         };
         scope(|s| {

@@ -42,7 +42,7 @@ pub fn choose_on_host<P: OnThreads>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<Cost>),
+    mut observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     if settings.selection == Chooser::Device {
@@ -76,7 +76,7 @@ pub fn choose_on_host<P: OnThreads>(
     if choices.is_tabu {
         choices.traces = (0..choices.problem.moves().traces()).collect();
     }
-    let run = drive(&mut choices, Deadline { begin, stop: &stop.with_target(settings.target) }, observe);
+    let run = drive(&mut choices, Deadline { begin, stop: &stop.with_target(settings.target) }, &mut observe);
     if let Some(failure) = run.failure {
         return Err(failure.into());
     }

@@ -116,7 +116,7 @@ fn search_on_one<P: OnThreads>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<Cost>),
+    mut observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let begin = Instant::now();
@@ -132,7 +132,7 @@ fn search_on_one<P: OnThreads>(
         states: vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize],
         rules,
     };
-    let run = drive(&mut batches, Deadline { begin, stop: &stop.with_target(settings.target) }, observe);
+    let run = drive(&mut batches, Deadline { begin, stop: &stop.with_target(settings.target) }, &mut observe);
     let (states, failure) = (batches.states, run.failure);
     let (state, solution) = match run.best {
         Some((_, (best, solution))) => (Some(states[best]), solution),
