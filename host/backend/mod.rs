@@ -10,16 +10,16 @@ use antwarp_core::papers::problem::Element;
 use antwarp_cpu::OnThreads;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "cuda")]
-use crate::engine::LocalSearch;
 pub use crate::engine::Machine;
 use crate::engine::acs::Remember;
 use crate::engine::{
-    AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, FirstIndividuals, GeneticSpec,
-    LinKernighan, Neighbors, Population, Problem, Tables, Trials, Walks, WalksSpec, lin_kernighan,
+    AcsSpec, BackendError, Colony, ColonySpec, Descent, DescentSpec, Enough, FirstIndividuals, GeneticSpec,
+    LinKernighan, LocalSearch, Neighbors, Population, Problem, Tables, Trials, Walks, WalksSpec,
+    lin_kernighan,
 };
 #[cfg(feature = "cuda")]
-use crate::engine::{Outline, genetic::Crossover};
+use crate::engine::{Outline, Places, genetic::Crossover};
+use crate::instance::Instance;
 
 /// The backend that a user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -257,6 +257,25 @@ impl Backend {
                 Box::new(cuda::CudaLinKernighan::new(devices, problem, spec)?)
             }
         })
+    }
+
+    /// Begins to load what [`Backend::lin_kernighan`] needs for an instance, beside other preparation: a driver that has to compile
+    /// the kernels takes seconds.
+    pub fn prepare_lin_kernighan(&self, instance: &Instance, local_search: Option<LocalSearch>) {
+        match self {
+            Backend::Cpu(_) => _ = (instance, local_search),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cards) => cuda::prepare(cards, Places::kernel_name_for(instance), local_search),
+        }
+    }
+
+    /// Waits until that is loaded, or until `enough`.
+    pub fn wait_until_prepared(&self, enough: Enough) {
+        match self {
+            Backend::Cpu(_) => _ = enough,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(cards) => cards.all().iter().for_each(|device| device.wait_until_prepared(enough)),
+        }
     }
 
     /// Makes a descent for `problem`, which starts from the tour along its numbering.

@@ -20,8 +20,7 @@ pub const MOST_NUMBERS: u64 = 1 << 24;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Machine")]
 pub struct MachineArgs {
-    /// Where to compute; auto uses a GPU if a working one is found, else the CPU; lk on up to 3,000 nodes uses the CPU, which is
-    /// faster there
+    /// Where to compute; auto uses a working GPU (lk only above 3,000 nodes), else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
     /// Which GPUs: all, how many, or a comma-separated list of their numbers from 0 (0,2; 2, for a single one)

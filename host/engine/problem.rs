@@ -74,15 +74,10 @@ pub enum Places {
 
 impl Places {
     fn new(metric: Option<Metric>, points: &[[f64; 3]], n: u32) -> Places {
-        let numbered = || Places::Numbered((0..n).collect());
-        let Some(Planar { metric }) = metric.and_then(Planar::of) else { return numbered() };
-        let low = |axis: usize| points.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
-        let (x, y) = (low(0), low(1));
-        let fits = |p: &[f64; 3]| {
-            let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
-            whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
+        let Some(Planar { metric }) = metric.and_then(Planar::of) else {
+            return Places::Numbered((0..n).collect());
         };
-        if metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i])) {
+        if let Some([x, y]) = grid_corner(metric, points) {
             let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
             return Places::Grid {
                 places: parallel::collect(points.len(), &|i| place(&points[i])),
@@ -90,6 +85,15 @@ impl Places {
             };
         }
         Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
+    }
+
+    /// Returns the [name](Places::kernel_name) for an instance's places, before there are any.
+    pub fn kernel_name_for(instance: &Instance) -> &'static str {
+        match (instance.metric().and_then(Planar::of), instance.points()) {
+            (Some(Planar { metric }), Some(points)) if grid_corner(metric, points).is_some() => "grid",
+            (Some(_), Some(_)) => "planar",
+            _ => "numbered",
+        }
     }
 
     /// Returns the name used in kernel names.
@@ -109,6 +113,18 @@ impl Places {
             Places::Numbered(_) => 4,
         }
     }
+}
+
+/// Returns the corner of the points with the least coordinates, if [`Grid`] is exact for them.
+fn grid_corner(metric: Metric, points: &[[f64; 3]]) -> Option<[f64; 2]> {
+    let low = |axis: usize| points.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
+    let (x, y) = (low(0), low(1));
+    let fits = |p: &[f64; 3]| {
+        let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
+        whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
+    };
+    let are_all = metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i]));
+    are_all.then_some([x, y])
 }
 
 /// Returns the position of each node in an order.

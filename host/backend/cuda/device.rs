@@ -1,7 +1,9 @@
 //! An opened CUDA device.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUevent_flags};
@@ -38,6 +40,15 @@ pub struct Device {
     is_busy: AtomicBool,
     /// All kernels: a module must not be unloaded while one of them runs.
     loaded: Mutex<Vec<CudaFunction>>,
+    /// Kernels that are loaded once, by name.
+    prepared: Mutex<HashMap<String, Prepared>>,
+}
+
+/// A kernel that is loaded once.
+enum Prepared {
+    /// By a thread of its own.
+    Loading(JoinHandle<Result<CudaFunction, BackendError>>),
+    Loaded(CudaFunction),
 }
 
 /// How long queued work may take, from the start of the wait, before it is abandoned once the run is over. The batch's results are
@@ -47,6 +58,8 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_millis(20);
 /// The same as [`GRACE`] where many short launches are queued.
 pub(super) const LONG_GRACE: Duration = Duration::from_secs(3);
+/// How often to check whether kernels are loaded.
+const PAUSE: Duration = Duration::from_millis(2);
 /// How long to poll without a pause.
 const SPIN: Duration = Duration::from_micros(200);
 
@@ -135,8 +148,8 @@ impl Device {
         let facts = facts(&context)?;
         let capability = 10 * facts.capability.0 + facts.capability.1;
         let ptx = module::choose(architecture, capability, driver_version()?, &facts.name)?;
-        let (is_busy, loaded) = (AtomicBool::new(false), Mutex::default());
-        Ok(Device { context, stream, ptx, facts, is_busy, loaded })
+        let (is_busy, loaded, prepared) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        Ok(Device { context, stream, ptx, facts, is_busy, loaded, prepared })
     }
 
     /// Returns the machine, for reports.
@@ -181,6 +194,50 @@ impl Device {
     pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
         let function = module::load_function(&self.context, self.ptx, name)?;
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
+        Ok(function)
+    }
+
+    /// Begins to load kernels, each on a thread of its own: the driver may have to compile them. [`Device::prepared`] returns them.
+    pub fn prepare(&self, names: impl IntoIterator<Item = String>) {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names.into_iter().filter(|name| !prepared.contains_key(name)).collect::<Vec<_>>() {
+            let (context, ptx, own) = (self.context.clone(), self.ptx, name.clone());
+            let load = move || module::load_function(&context, ptx, &own);
+            // Without a thread it is loaded when it is needed.
+            if let Ok(thread) = std::thread::Builder::new().spawn(load) {
+                prepared.insert(name, Prepared::Loading(thread));
+            }
+        }
+    }
+
+    /// Waits until all kernels are loaded that [`Device::prepare`] began to load, or until `enough`.
+    pub fn wait_until_prepared(&self, enough: Enough) {
+        let is_loading = |one: &Prepared| matches!(one, Prepared::Loading(thread) if !thread.is_finished());
+        let are_loaded = || {
+            let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+            !prepared.values().any(is_loading)
+        };
+        while !are_loaded() && !enough() {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// As [`Device::function`], but a kernel is loaded once only: for kernels whose attributes are the same for all users.
+    ///
+    /// # Errors
+    /// As [`Device::function`].
+    pub fn prepared(&self, name: &str) -> Result<CudaFunction, BackendError> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let function = match prepared.remove(name) {
+            Some(Prepared::Loaded(function)) => function,
+            Some(Prepared::Loading(thread)) => {
+                let function = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
+                function
+            }
+            None => self.function(name)?,
+        };
+        prepared.insert(name.to_string(), Prepared::Loaded(function.clone()));
         Ok(function)
     }
 
@@ -270,6 +327,8 @@ impl Device {
 impl Drop for Device {
     /// If a launch was abandoned, resources that wait for its end when they are released are leaked until the process ends.
     fn drop(&mut self) {
+        // The driver must not be left while it compiles.
+        self.wait_until_prepared(&|| false);
         if self.is_busy.load(Ordering::Relaxed) {
             let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
             std::mem::forget((std::mem::take(loaded), self.stream.clone(), self.context.clone()));

@@ -19,7 +19,7 @@ pub use launch::{
     PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges,
     TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
-pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, trials, useful};
+pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, prepare, trials, useful};
 pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
 pub use papers::colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use papers::descent::CudaDescent;

@@ -156,14 +156,13 @@ impl Kicks {
 /// [`FEWEST`] if there are that many.
 fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
     let threads = plan.means.threads;
-    if plan.means.on_gpus {
-        return tours;
-    }
+    // What a GPU kicks says nothing about threads.
+    let thread = if plan.means.on_gpus { THREAD } else { kicks.of_a_thread(threads) };
     let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.problem.length(tour).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
     let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
-    let one = seconds(n, 1, kicks_a_node, (kicks.of_a_thread(threads), threads));
+    let one = seconds(n, 1, kicks_a_node, (thread, threads));
     let count = ((time.as_secs_f64() / one) as usize).max(FEWEST as usize).min(all.len());
     all.sort_by_cached_key(length);
     all[..count].concat()
@@ -178,6 +177,12 @@ fn individuals(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSetti
         local_search: LocalSearch::Or2opt,
         ..genetic::GeneticSettings::of(Crossover::Eax)
     }
+}
+
+/// Returns when a run counts as begun that can start its work at `ready`: at once, unless preparation took so long that the work has
+/// to be planned for what is left. Then preparation counts as a quarter of the time.
+pub fn began(ready: Duration, end: Duration) -> Duration {
+    (4 * ready).saturating_sub(end) / 3
 }
 
 /// Returns when kicks end and crossing starts, for tours that started at some time of the run and are crossed by `end`.
@@ -264,6 +269,15 @@ mod tests {
                 assert!(in_pool(4, more, 2.0 * time) >= in_pool(4, more, time));
             }
         }
+    }
+
+    #[test]
+    fn late_runs_are_planned_for_the_time_left() {
+        let seconds =
+            |ready, end| began(Duration::from_secs_f64(ready), Duration::from_secs_f64(end)).as_secs_f64();
+        assert_eq!([seconds(0.0, 10.0), seconds(2.5, 10.0), seconds(10.0, 10.0)], [0.0, 0.0, 10.0]);
+        // Of the two seconds from the second one on, preparation takes half a second.
+        assert_eq!(seconds(2.5, 4.0), 2.0);
     }
 
     #[test]

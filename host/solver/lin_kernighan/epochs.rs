@@ -43,11 +43,17 @@ impl Epochs {
         Epochs { ends: time.into_iter().collect(), crossed_from: time.filter(|_| is_crossed), over: 0 }
     }
 
-    /// Returns the epochs of a run with this limit, given whether runs restart, and how many tours a run with some limit crosses, if any.
-    pub fn of(time: Duration, restart: bool, crossed: impl Fn(Duration) -> Option<u32>) -> Epochs {
+    /// Returns the epochs of a run with this limit that can start its work at `ready`, given whether runs restart, and how many tours a
+    /// run with some limit crosses, if any.
+    pub fn of(
+        (ready, time): (Duration, Duration),
+        restart: bool,
+        crossed: impl Fn(Duration) -> Option<u32>,
+    ) -> Epochs {
+        let first = FIRST.max(2 * ready);
         let is_long = restart || (time >= LONG && crossed(time) >= Some(MANY));
         let before_last = if is_long { SHARE_BEFORE_LAST_OF_LONG } else { SHARE_BEFORE_LAST };
-        let before = |end: Duration, share: f64| Some(end.mul_f64(share)).filter(|&end| end >= FIRST);
+        let before = |end: Duration, share: f64| Some(end.mul_f64(share)).filter(|&end| end >= first);
         let share = |end| if end == time { before_last } else { SHARE };
         let halves = std::iter::successors(Some(time), |&end| before(end, share(end)));
         let mut ends: Vec<Duration> = halves.take_while(|&end| crossed(end).is_some()).collect();
@@ -141,7 +147,7 @@ mod tests {
     }
 
     fn of(time: u64, crossed_from: f64) -> Epochs {
-        Epochs::of(Duration::from_secs(time), true, |end| {
+        Epochs::of((Duration::ZERO, Duration::from_secs(time)), true, |end| {
             (end.as_secs_f64() >= crossed_from).then_some(FEWEST)
         })
     }
@@ -152,10 +158,14 @@ mod tests {
         assert_eq!(seconds(&of(96, 7.0)), [2.0, 8.0, 16.0, 32.0, 96.0]);
         assert_eq!(seconds(&of(64, 1e9)), [1.0, 4.0, 16.0, 64.0]);
         // Without restarts.
-        let large = |time, tours| seconds(&Epochs::of(Duration::from_secs(time), false, |_| Some(tours)));
+        let large = |time, tours| {
+            seconds(&Epochs::of((Duration::ZERO, Duration::from_secs(time)), false, |_| Some(tours)))
+        };
         assert_eq!(large(96, MANY), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 96.0]);
         assert_eq!(large(96, MANY - 1), [0.75, 1.5, 3.0, 6.0, 96.0]);
         assert_eq!(large(24, MANY), [0.75, 1.5, 24.0]);
+        let late = Epochs::of((Duration::from_secs(2), Duration::from_secs(96)), true, |_| Some(FEWEST));
+        assert_eq!(seconds(&late), [4.0, 8.0, 16.0, 32.0, 96.0]);
         // Half a second is too short for an epoch.
         assert_eq!(large(8, MANY), [8.0]);
         // There is little time for a single tour where only the last epoch crosses others.

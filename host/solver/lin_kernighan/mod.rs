@@ -40,6 +40,7 @@ pub(super) fn solve(
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let deadline = Deadline::now(stop);
+    backend.prepare_lin_kernighan(instance, settings.local_search);
     // Then nodes that are close in the plane are close in memory, and preparation takes half as long.
     let order = if instance.len() < MANY { None } else { start::along_a_curve(instance) };
     let Some((renumbered, order)) = order.and_then(|order| Some((instance.renumbered(&order)?, order)))
@@ -99,6 +100,8 @@ fn solve_as_numbered(
     let Some(near) = near else {
         return haste.end(initial.map(<[u32]>::to_vec));
     };
+    backend.wait_until_prepared(&late);
+    let ready = deadline.elapsed();
     let met = Partners::meet(contact.post, own, &late);
     let forces = met.as_ref().map_or(vec![own], Partners::forces);
     // All runs that share tours decide alike: by what they have together, and otherwise as the first of them would.
@@ -106,10 +109,17 @@ fn solve_as_numbered(
     let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let is_free = cross::is_free(settings, initial.is_some(), stop);
-    let several = |end: Duration| cross::several(n, means, end).filter(|_| is_free);
+    let began = match time {
+        // Ranks have one plan, and not all of them prepare as fast.
+        Some(time) if contact.post.is_none() => cross::began(ready, time),
+        _ => Duration::ZERO,
+    };
+    let several = |end: Duration| cross::several(n, means, end.saturating_sub(began)).filter(|_| is_free);
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {
-        Some(time) if is_free && contact.post.is_none() => Epochs::of(time, cross::is_restarted(n), several),
+        Some(time) if is_free && contact.post.is_none() => {
+            Epochs::of((ready, time), cross::is_restarted(n), several)
+        }
         time => Epochs::one(time, time.and_then(several).is_some()),
     };
     let are_crossed = epochs.are_crossed();
@@ -161,6 +171,7 @@ fn solve_as_numbered(
             settings,
             means,
             trials,
+            began,
             is_lattice: start::is_lattice(instance, &near),
             is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),
             by_nearest: by_nearest.as_ref(),

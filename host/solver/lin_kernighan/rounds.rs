@@ -147,7 +147,7 @@ impl<'a> Rounds<'a> {
             seed: plan.settings.seed,
             phase: Phase::Descent,
             is_to_cross: plan.is_crossed && !spec.starts.is_empty(),
-            last_start: LastStart::default(),
+            last_start: LastStart { at: plan.began, ..LastStart::default() },
             is_kicked_on: false,
             chains: spec.chains,
             trials,
@@ -170,7 +170,7 @@ impl<'a> Rounds<'a> {
             bests: Vec::new(),
             has_crossed: false,
             is_inherited: false,
-            worked_from: Duration::ZERO,
+            worked_from: plan.began,
             new_tours: spec.chains,
             kicked_from: None,
             thread_rate: THREAD,
@@ -840,6 +840,7 @@ mod tests {
             settings: &settings,
             means: Means::of(&backend),
             trials: 8,
+            began: Duration::ZERO,
             is_lattice: false,
             is_crossed: true,
             by_nearest: nearest.as_ref(),
@@ -879,7 +880,7 @@ mod tests {
         for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
             // The short epochs of runs that restart, so that a short test has several.
             let crossed = |end: Duration| (end.as_secs_f64() >= crossed_from).then_some(tours);
-            let epochs = Epochs::of(Duration::from_secs(4), true, crossed);
+            let epochs = Epochs::of((Duration::ZERO, Duration::from_secs(4)), true, crossed);
             advance((n, tours), epochs, &stop, is_over, |rounds| {
                 assert!(rounds.epochs.over() > 0 && rounds.epochs.is_last());
                 assert!(rounds.has_crossed && rounds.bests.len() as u32 <= rounds.epochs.over());

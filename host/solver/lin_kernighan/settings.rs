@@ -1,5 +1,7 @@
 //! Settings of chained Lin-Kernighan, and other values that are constant during a run.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::means::Means;
@@ -125,6 +127,8 @@ pub(super) struct Plan<'a> {
     pub means: Means,
     /// Trials in a round of a single tour.
     pub trials: u32,
+    /// When the run counts as begun; see [`cross::began`](super::cross::began).
+    pub began: Duration,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
     /// Whether tours are crossed; if not, they are recombined now and then instead.

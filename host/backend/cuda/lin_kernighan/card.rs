@@ -36,26 +36,39 @@ struct Kernels {
     place: PlaceNodes,
 }
 
+/// Returns the names of the kernels for this kind of places.
+pub(super) fn kernels_for(geometry: &str, local_search: Option<LocalSearch>) -> [String; 6] {
+    let reach = if local_search.is_some() { "shallow" } else { "deep" };
+    let [run, place] = [format!("block_run_trials_{reach}"), "grid_place_nodes".to_string()]
+        .map(|kernel| format!("{kernel}_{geometry}"));
+    let [take, pack, unpack, plan] = OF_ALL_PLACES.map(String::from);
+    [run, place, take, pack, unpack, plan]
+}
+
+/// The kernels that are the same for all kinds of places.
+pub(super) const OF_ALL_PLACES: [&str; 4] =
+    ["grid_take_changes", "grid_pack_changes", "grid_unpack_changes", "blocks_plan_merge"];
+
 impl Kernels {
     fn load(
         device: &Device,
         problem: &Problem,
         local_search: Option<LocalSearch>,
     ) -> Result<Kernels, BackendError> {
-        let geometry = problem.places().kernel_name();
-        let reach = if local_search.is_some() { "shallow" } else { "deep" };
-        let load = |name: String| device.function(&name).map(|function| (name, function));
-        let (name, function) = load(format!("block_run_trials_{reach}_{geometry}"))?;
+        let [run, place, take, pack, unpack, plan] =
+            kernels_for(problem.places().kernel_name(), local_search);
+        let load = |name: String| device.prepared(&name).map(|function| (name, function));
+        let (name, function) = load(run)?;
         let run = RunTrials { name, function };
-        let (name, function) = load("grid_take_changes".into())?;
+        let (name, function) = load(take)?;
         let take = TakeChanges { name, function };
-        let (name, function) = load("grid_pack_changes".into())?;
+        let (name, function) = load(pack)?;
         let pack = PackChanges { name, function };
-        let (name, function) = load("grid_unpack_changes".into())?;
+        let (name, function) = load(unpack)?;
         let unpack = UnpackChanges { name, function };
-        let (name, function) = load("blocks_plan_merge".into())?;
+        let (name, function) = load(plan)?;
         let plan = PlanMerge { name, function };
-        let (name, function) = load(format!("grid_place_nodes_{geometry}"))?;
+        let (name, function) = load(place)?;
         let place = PlaceNodes { name, function };
         Ok(Kernels { run, take, pack, unpack, plan, place })
     }

@@ -14,7 +14,7 @@ use antwarp_core::lin_kernighan::trial::{self, TrialRound, UNLIMITED};
 use super::{Cards, Device};
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{Found, MOST_TRIALS, Spec};
-use crate::engine::{BackendError, Enough, LinKernighan, Problem, Reached, Trials};
+use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use crate::memory::bytes;
 use card::Card;
 
@@ -67,11 +67,14 @@ pub fn useful(cards: &Cards, spec: &Spec) -> usize {
     cards.count().min(most.max(1) as usize)
 }
 
+/// Begins to load the kernels for this kind of places on all GPUs.
+pub fn prepare(cards: &Cards, geometry: &str, local_search: Option<LocalSearch>) {
+    cards.all().iter().for_each(|device| device.prepare(card::kernels_for(geometry, local_search)));
+}
+
 /// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
-    let mut names = ["grid_take_changes", "grid_pack_changes", "grid_unpack_changes", "blocks_plan_merge"]
-        .map(String::from)
-        .to_vec();
+    let mut names = card::OF_ALL_PLACES.map(String::from).to_vec();
     for geometry in ["grid", "planar", "numbered"] {
         let kernels = ["block_run_trials_deep", "block_run_trials_shallow", "grid_place_nodes"];
         names.extend(kernels.map(|kernel| format!("{kernel}_{geometry}")));
