@@ -4,8 +4,8 @@
 use antwarp_core::team::Team;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::mem::transmute;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Barrier, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// In which order members do what lies between two barriers.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,32 @@ pub enum Order {
 
 pub const ORDERS: [Order; 4] = [Order::Ascending, Order::Descending, Order::Mixed, Order::Together];
 
+/// A barrier of threads. Those that wait yield: with many more threads than cores this takes less time than to sleep and be woken.
+#[derive(Default)]
+struct Gate {
+    waiting: AtomicU32,
+    passed: AtomicU32,
+}
+
+impl Gate {
+    fn wait(&self, size: u32) {
+        let passed = self.passed.load(SeqCst);
+        if self.waiting.fetch_add(1, SeqCst) + 1 == size {
+            self.waiting.store(0, SeqCst);
+            self.passed.fetch_add(1, SeqCst);
+        } else {
+            while self.passed.load(SeqCst) == passed {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
 /// What the members of a team share.
 struct Shared {
     size: u32,
     order: Order,
-    gate: Barrier,
+    gate: Gate,
     boards: [Vec<AtomicU64>; 2],
 }
 
@@ -35,7 +56,7 @@ impl Shared {
         Shared {
             size,
             order,
-            gate: Barrier::new(size as usize),
+            gate: Gate::default(),
             boards: std::array::from_fn(|_| (0..size).map(|_| AtomicU64::new(0)).collect()),
         }
     }
@@ -99,7 +120,7 @@ impl Team for Member<'_> {
         self.phase.fetch_add(1, SeqCst);
         match self.turns {
             Some(turns) => turns.suspend(()),
-            None => _ = self.shared.gate.wait(),
+            None => self.shared.gate.wait(self.shared.size),
         }
     }
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
