@@ -81,7 +81,8 @@ impl Output {
     /// Returns the file that is written, if any: the standard output may be redirected to a file, too.
     fn place(&self) -> Result<Option<PathBuf>> {
         let Output::File(path) = self else {
-            let stdout = std::fs::canonicalize(STDOUT[1]).ok();
+            // Not every system has all of the names.
+            let stdout = STDOUT[1..].iter().find_map(|name| std::fs::canonicalize(name).ok());
             return Ok(stdout.filter(|path| path.is_file()));
         };
         match atomic_file::place(path).map_err(|cause| self.error(cause))? {

@@ -8,7 +8,7 @@ use super::options::MOST_NUMBERS;
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{InstanceError, Room, Text, source};
-use crate::report::curves::{self, Point};
+use crate::report::curves::{self, Line};
 
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
@@ -17,6 +17,9 @@ pub struct Args {
     /// mean of its runs
     #[arg(value_name = "RUN.json", required = true)]
     runs: Vec<PathBuf>,
+    /// Draw each run as a line of its own: its best tour at any moment
+    #[arg(long)]
+    moments: bool,
     /// Where to write the plot, an SVG; - is the standard output
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]
     output: Output,
@@ -32,6 +35,15 @@ struct Saved {
     gap_percent: Option<f64>,
     seconds: f64,
     stopped_by: String,
+    cost: f64,
+    trace: Vec<Found>,
+}
+
+/// An improvement.
+#[derive(Deserialize)]
+struct Found {
+    seconds: f64,
+    cost: f64,
 }
 
 #[derive(Deserialize)]
@@ -67,10 +79,11 @@ pub fn run(args: Args) -> Result<Outcome> {
     let processors =
         machines.filter(|machine| machine.backend == "cpu").map(|machine| machine.device.as_str());
     let processors_differ = differ(processors.collect());
-    let mut points: Vec<(Limits, Vec<Point>)> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut points: Vec<Point> = Vec::new();
     for (saved, gap_percent) in all {
-        let Machine { backend, device, units } = saved.machine;
-        let mut machine = match (backend.as_str(), units) {
+        let Machine { backend, device, units } = &saved.machine;
+        let mut machine = match (backend.as_str(), *units) {
             ("cpu", 1) => "1 thread".to_string(),
             ("cpu", units) => format!("{units} threads"),
             _ => device.clone(),
@@ -81,27 +94,56 @@ pub fn run(args: Args) -> Result<Outcome> {
         if algorithms_differ {
             machine = format!("{machine}, {}", saved.algorithm);
         }
-        let run = Point { instance: saved.instance.name, machine, seconds: saved.seconds, gap_percent };
-        let is_same = |other: &Point| other.instance == run.instance && other.machine == run.machine;
-        match points.iter_mut().find(|(limits, runs)| *limits == saved.limits && is_same(&runs[0])) {
-            Some((_, runs)) => runs.push(run),
-            None => points.push((saved.limits, vec![run])),
+        if args.moments {
+            let points = moments(&saved, gap_percent);
+            lines.push(Line { instance: saved.instance.name, machine, points, is_one_run: true });
+            continue;
+        }
+        let of_line = |line: &Line| line.instance == saved.instance.name && line.machine == machine;
+        let line = lines.iter().position(of_line).unwrap_or_else(|| {
+            let (instance, points) = (saved.instance.name.clone(), Vec::new());
+            lines.push(Line { instance, machine: machine.clone(), points, is_one_run: false });
+            lines.len() - 1
+        });
+        let run = (saved.seconds, gap_percent);
+        match points.iter_mut().find(|point| point.line == line && point.limits == saved.limits) {
+            Some(point) => point.runs.push(run),
+            None => points.push(Point { line, limits: saved.limits, runs: vec![run] }),
         }
     }
-    let means: Vec<Point> = points.iter().filter_map(|(_, runs)| mean(runs)).collect();
-    args.output.write(|out| curves::write(out, &means))?;
+    for point in points {
+        lines[point.line].points.push(point.mean());
+    }
+    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    args.output.write(|out| curves::write(out, &lines))?;
     Ok(Outcome::Done)
 }
 
-fn mean(runs: &[Point]) -> Option<Point> {
-    // Divide first: the sum of the values could overflow.
-    let mean = |value: fn(&Point) -> f64| runs.iter().map(|run| value(run) / runs.len() as f64).sum::<f64>();
-    let first = runs.first()?;
-    Some(Point {
-        seconds: mean(|run| run.seconds),
-        gap_percent: mean(|run| run.gap_percent),
-        ..first.clone()
-    })
+/// Runs with equal limits.
+struct Point {
+    /// The number of its line.
+    line: usize,
+    limits: Limits,
+    /// Seconds and gap of each.
+    runs: Vec<(f64, f64)>,
+}
+
+impl Point {
+    fn mean(&self) -> (f64, f64) {
+        // Divide first: the sum of the values could overflow.
+        let mean = |value: fn(&(f64, f64)) -> f64| {
+            self.runs.iter().map(|run| value(run) / self.runs.len() as f64).sum::<f64>()
+        };
+        (mean(|run| run.0), mean(|run| run.1))
+    }
+}
+
+/// Returns the gap of a run after each improvement, and at its end.
+fn moments(saved: &Saved, gap_percent: f64) -> Vec<(f64, f64)> {
+    let best_known = saved.cost / (1.0 + gap_percent / 100.0);
+    let gap = |cost: f64| (100.0 * (cost / best_known - 1.0)).max(0.0);
+    let found = saved.trace.iter().map(|found| (found.seconds, gap(found.cost)));
+    found.chain([(saved.seconds, gap_percent)]).collect()
 }
 
 /// Reads a run that finished, and its gap.

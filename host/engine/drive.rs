@@ -50,7 +50,8 @@ pub trait Engine {
     ///
     /// # Errors
     /// As [`Engine::advance`].
-    fn finish(&mut self) -> Result<(), BackendError> {
+    fn finish(&mut self, deadline: Deadline<'_, Self::Cost>) -> Result<(), BackendError> {
+        let _ = deadline;
         Ok(())
     }
 
@@ -160,7 +161,7 @@ pub fn drive<C: Copy + PartialOrd, B>(
     trace.note(engine.status().best_cost, "start");
     let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
         let part = engine.part();
-        engine.finish()?;
+        engine.finish(deadline)?;
         trace.note(engine.status().best_cost, part);
         if let Some(cost) = engine.status().best_cost {
             kept = Some((cost, engine.best()?));

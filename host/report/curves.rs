@@ -19,55 +19,62 @@ const LEAST: f64 = 0.003;
 /// Colours of the machines, bright enough for light and dark pages.
 const COLORS: [&str; 6] = ["#d1495b", "#2e86ab", "#8f6bd1", "#3a9d5d", "#c98a1b", "#7a7f87"];
 
-/// A run, or the mean of several.
+/// How long tours are after some times.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct Line {
     /// The instance's name.
     pub instance: String,
     /// A short name of the machine.
     pub machine: String,
-    /// Duration of the run in seconds.
-    pub seconds: f64,
-    /// How much longer the tour is than the best known one, in percent.
-    pub gap_percent: f64,
+    /// Seconds, ascending, and how much longer the tour is than the best known one, in percent.
+    pub points: Vec<(f64, f64)>,
+    /// Whether this is one run, whose tour stays the same between the points. Otherwise each point is a run.
+    pub is_one_run: bool,
 }
 
-/// Draws one plot per instance, in the order of their first runs, with one line per machine. Both axes are logarithmic.
+/// Draws one plot per instance, in the order of their first lines, with one colour per machine. Both axes are logarithmic.
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn write(out: &mut dyn Write, runs: &[Point]) -> io::Result<()> {
-    let instances = distinct(runs.iter().map(|run| run.instance.as_str()));
-    let machines = distinct(runs.iter().map(|run| run.machine.as_str()));
+pub fn write(out: &mut dyn Write, lines: &[Line]) -> io::Result<()> {
+    let instances = distinct(lines.iter().map(|line| line.instance.as_str()));
+    let machines = distinct(lines.iter().map(|line| line.machine.as_str()));
     let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
     let label = |machine: &str| 44.0 + 8.0 * machine.chars().count() as f64;
     let legend = LEFT + machines.iter().map(|machine| label(machine)).sum::<f64>();
     let width = legend.max(across * instances.len().min(ROW) as f64);
     let height = down * instances.len().div_ceil(ROW) as f64 + 58.0;
     page(out, (width, height), TITLE)?;
-    let seconds = Axis::around(runs.iter().map(|run| run.seconds));
+    let seconds = Axis::around(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
     for (i, instance) in instances.iter().enumerate() {
         let (x, y) = (across * (i % ROW) as f64 + LEFT, down * (i / ROW) as f64 + ABOVE);
         writeln!(out, r#"<g transform="translate({x:.0} {y:.0})">"#)?;
         writeln!(out, r#"<text x="0" y="-12">{}</text>"#, escaped(instance))?;
-        let own: Vec<&Point> = runs.iter().filter(|run| run.instance == *instance).collect();
-        let gaps = Axis::around(own.iter().map(|run| run.gap_percent.max(LEAST)));
+        let own: Vec<&Line> = lines.iter().filter(|line| line.instance == *instance).collect();
+        let gaps = Axis::around(own.iter().flat_map(|line| &line.points).map(|point| point.1.max(LEAST)));
         write_frame(out, &seconds, &gaps)?;
         for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
-            let mut points: Vec<&&Point> = own.iter().filter(|run| run.machine == *machine).collect();
-            points.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            let place = |run: &Point| {
-                (WIDTH * seconds.at(run.seconds), HEIGHT * (1.0 - gaps.at(run.gap_percent.max(LEAST))))
-            };
-            let line: Vec<String> =
-                points.iter().map(|run| place(run)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-            writeln!(
-                out,
-                r#"<polyline fill="none" stroke-width="2" stroke="{color}" points="{}"/>"#,
-                line.join(" ")
-            )?;
-            for (x, y) in points.iter().map(|run| place(run)) {
-                writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{color}"/>"#)?;
+            for line in own.iter().filter(|line| line.machine == *machine) {
+                let place = |&(after, gap): &(f64, f64)| {
+                    (WIDTH * seconds.at(after), HEIGHT * (1.0 - gaps.at(gap.max(LEAST))))
+                };
+                let places: Vec<(f64, f64)> = line.points.iter().map(place).collect();
+                let mut path = String::new();
+                for (i, (x, y)) in places.iter().enumerate() {
+                    if line.is_one_run && i > 0 {
+                        path += &format!("{x:.1},{:.1} ", places[i - 1].1);
+                    }
+                    path += &format!("{x:.1},{y:.1} ");
+                }
+                let (path, width) = (path.trim_end(), if line.is_one_run { 1.2 } else { 2.0 });
+                writeln!(
+                    out,
+                    r#"<polyline fill="none" stroke-width="{width}" stroke="{color}" points="{path}"/>"#
+                )?;
+                let marked = if line.is_one_run { places.len().saturating_sub(1) } else { 0 };
+                for (x, y) in &places[marked..] {
+                    writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{color}"/>"#)?;
+                }
             }
         }
         writeln!(out, "</g>")?;
@@ -153,8 +160,8 @@ fn numbers() -> impl DoubleEndedIterator<Item = f64> {
 mod tests {
     use super::*;
 
-    fn run(instance: &str, machine: &str, seconds: f64, gap_percent: f64) -> Point {
-        Point { instance: instance.into(), machine: machine.into(), seconds, gap_percent }
+    fn line(instance: &str, machine: &str, points: &[(f64, f64)], is_one_run: bool) -> Line {
+        Line { instance: instance.into(), machine: machine.into(), points: points.to_vec(), is_one_run }
     }
 
     #[test]
@@ -172,21 +179,33 @@ mod tests {
 
     #[test]
     fn every_instance_has_a_picture_and_every_machine_a_line_in_it() {
-        let runs = [
-            run("a<b", "GPU", 1.0, 0.2),
-            run("a<b", "GPU", 10.0, 0.0),
-            run("c", "GPU", 1.0, 3.0),
-            run("a<b", "16 threads", 1.0, 0.5),
+        let lines = [
+            line("a<b", "GPU", &[(1.0, 0.2), (10.0, 0.0)], false),
+            line("c", "GPU", &[(1.0, 3.0)], false),
+            line("a<b", "16 threads", &[(1.0, 0.5)], false),
         ];
         let mut out = Vec::new();
-        write(&mut out, &runs).unwrap();
+        write(&mut out, &lines).unwrap();
         let svg = String::from_utf8(out).unwrap();
         assert_eq!(svg.matches("<g transform").count(), 2);
-        assert_eq!(svg.matches("<polyline").count(), 4);
+        assert_eq!(svg.matches("<polyline").count(), 3);
         // Four points, and two in the legend.
         assert_eq!(svg.matches("<circle").count(), 6);
         assert!(svg.contains("a&lt;b") && !svg.contains("NaN") && svg.ends_with("</svg>\n"));
         // No gap at all is at the bottom.
         assert!(svg.contains(r#"cy="170.0""#), "{svg}");
+    }
+
+    #[test]
+    fn the_tour_of_a_run_stays_until_there_is_a_better_one() {
+        let lines = [line("a", "GPU", &[(1.0, 3.0), (3.0, 0.3), (10.0, 0.3)], true)];
+        let mut out = Vec::new();
+        write(&mut out, &lines).unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        // From 1 to 10 s, and from .3 to 3 %.
+        let path = r#"points="0.0,0.0 119.3,0.0 119.3,170.0 250.0,170.0 250.0,170.0""#;
+        assert!(svg.contains(path), "{svg}");
+        // Only its end is marked; the other circle is in the legend.
+        assert_eq!(svg.matches("<circle").count(), 2);
     }
 }

@@ -197,8 +197,8 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
         }
     }
 
-    fn finish(&mut self) -> Result<(), BackendError> {
-        self.engine.finish()
+    fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {
+        self.engine.finish(deadline)
     }
 
     fn describe(&self) -> String {

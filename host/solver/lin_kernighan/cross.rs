@@ -152,18 +152,21 @@ impl Kicks {
     }
 }
 
+/// Returns how many tours with these kicks can be crossed in this time.
+pub fn fitting(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
+    let (n, threads) = (plan.problem.n(), plan.means.threads);
+    // What a GPU kicks says nothing about threads.
+    let thread = if plan.means.on_gpus { THREAD } else { kicks.of_a_thread(threads) };
+    let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
+    (time.as_secs_f64() / seconds(n, 1, kicks_a_node, (thread, threads))) as u32
+}
+
 /// Returns as many of the tours, the shortest ones, as can be crossed in the time left: on slow threads fewer than were kicked, but
 /// [`FEWEST`] if there are that many.
 fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
-    let threads = plan.means.threads;
-    // What a GPU kicks says nothing about threads.
-    let thread = if plan.means.on_gpus { THREAD } else { kicks.of_a_thread(threads) };
-    let n = plan.problem.n();
     let length = |tour: &&[u32]| plan.problem.length(tour).unwrap_or(i64::MAX);
-    let mut all: Vec<&[u32]> = tours.chunks_exact(n as usize).collect();
-    let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
-    let one = seconds(n, 1, kicks_a_node, (thread, threads));
-    let count = ((time.as_secs_f64() / one) as usize).max(FEWEST as usize).min(all.len());
+    let mut all: Vec<&[u32]> = tours.chunks_exact(plan.problem.n() as usize).collect();
+    let count = (fitting(plan, &kicks, time).max(FEWEST) as usize).min(all.len());
     all.sort_by_cached_key(length);
     all[..count].concat()
 }

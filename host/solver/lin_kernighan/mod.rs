@@ -109,17 +109,16 @@ fn solve_as_numbered(
     let time = forces[0].time.map(seconds);
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let is_free = cross::is_free(settings, initial.is_some(), stop);
+    let is_alone = contact.post.is_none();
     let began = match time {
         // Ranks have one plan, and not all of them prepare as fast.
-        Some(time) if contact.post.is_none() => cross::began(ready, time),
+        Some(time) if is_alone => cross::began(ready, time),
         _ => Duration::ZERO,
     };
     let several = |end: Duration| cross::several(n, means, end.saturating_sub(began)).filter(|_| is_free);
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {
-        Some(time) if is_free && contact.post.is_none() => {
-            Epochs::of((ready, time), cross::is_restarted(n), several)
-        }
+        Some(time) if is_free && is_alone => Epochs::of((ready, time), cross::is_restarted(n), several),
         time => Epochs::one(time, time.and_then(several).is_some()),
     };
     let are_crossed = epochs.are_crossed();
@@ -171,6 +170,7 @@ fn solve_as_numbered(
             settings,
             means,
             trials,
+            is_alone,
             began,
             is_lattice: start::is_lattice(instance, &near),
             is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),

@@ -15,7 +15,8 @@ use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
-    BackendError, Budget, Engine, Enough, LinKernighan, Population, Reached, Status, Stop, StopReason, Trials,
+    BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, Status, Stop,
+    StopReason, Trials,
 };
 use crate::solver::haste::MANY;
 
@@ -27,6 +28,9 @@ const RECOMBINATIONS: u32 = 4;
 const MOST_GUESTS: usize = 8;
 /// Initial temperature of annealing after crossing, as a share of the first temperature.
 const COOLER: f32 = 0.3;
+/// After an interrupt, tours are crossed for one part in this many of the run's time, and no longer than [`MOST_INTERRUPTED`].
+const INTERRUPTED: f64 = 5.0;
+const MOST_INTERRUPTED: Duration = Duration::from_secs(1);
 /// A descent is over once searching around all nodes gains less than this share of the tour.
 const ENOUGH: f64 = 1e-3;
 
@@ -621,6 +625,32 @@ impl<'a> Rounds<'a> {
         Ok(true)
     }
 
+    /// Crosses the current tours after an interrupt, as many as can be crossed in this time. What the user gets is then nearly as short
+    /// as the tour of a run limited to that time, and not a hundred times as far from the optimum.
+    fn cross_briefly(&mut self, spent: Duration, time: Duration) -> Result<(), BackendError> {
+        let problem = self.plan.problem;
+        let each = self.kicks - self.last_start.kicks;
+        let kicks = Kicks { each, rate: self.measure(spent), walk: self.walk_at(each) };
+        // Runs that restart have crossed tours before.
+        if cross::is_restarted(problem.n()) || cross::fitting(&self.plan, &kicks, time) < cross::FEWEST {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let enough: Enough = &|| begin.elapsed() >= time;
+        let mut tours = self.lin_kernighan.tours()?;
+        tours.append(&mut self.kept.tours);
+        tours.extend(self.best()?);
+        let stop = Stop::after(time);
+        let mut population = cross::of_kicked(&self.plan, self.seed, (tours, kicks), time, &stop)?;
+        while !enough() && !population.is_exhausted() {
+            let state = population.run(1, enough)?;
+            let shorter = if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+            self.note_crossed(state, shorter);
+        }
+        self.has_crossed = true;
+        self.join(enough)
+    }
+
     /// Joins the best tours of all epochs, unless memory is short.
     fn join(&mut self, enough: Enough) -> Result<(), BackendError> {
         if self.bests.is_empty() {
@@ -765,8 +795,18 @@ impl Engine for Rounds<'_> {
         }
     }
 
-    fn finish(&mut self) -> Result<(), BackendError> {
+    fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {
         self.partners = None;
+        let is_interrupted = deadline.ended_by() == StopReason::Interrupt;
+        if is_interrupted && self.plan.is_alone && self.is_to_cross && matches!(self.phase, Phase::Kicks) {
+            let spent = deadline.elapsed();
+            let time = spent.div_f64(INTERRUPTED).min(MOST_INTERRUPTED);
+            return match self.cross_briefly(spent, time) {
+                // A GPU may still be at work, and that is lost; what was found before is not.
+                Err(BackendError::Busy | BackendError::OutOfMemory { .. }) => Ok(()),
+                crossed => crossed,
+            };
+        }
         match self.phase {
             Phase::Crossing(_) if self.plan.problem.n() < MANY as u32 => self.join(&|| false),
             Phase::Kicks if self.recombinations() > 0 && self.chains > 1 => self.recombine(&|| true),
@@ -806,7 +846,7 @@ impl Engine for Rounds<'_> {
 mod tests {
     use super::*;
     use crate::backend::{Backend, Choice};
-    use crate::engine::{Deadline, Problem};
+    use crate::engine::Problem;
     use crate::instance::{generate, quadrant};
     use crate::solver::lin_kernighan::LinKernighanSettings;
     use crate::solver::lin_kernighan::means::Means;
@@ -825,7 +865,7 @@ mod tests {
         epochs: Epochs,
         stop: &Stop,
         is_over: impl Fn(&Rounds, Deadline) -> bool,
-        check: impl Fn(&Rounds),
+        check: impl FnOnce(&mut Rounds),
     ) {
         let instance = generate::uniform(n as usize, 1).unwrap();
         let near = quadrant(&instance, 8);
@@ -840,6 +880,7 @@ mod tests {
             settings: &settings,
             means: Means::of(&backend),
             trials: 8,
+            is_alone: true,
             began: Duration::ZERO,
             is_lattice: false,
             is_crossed: true,
@@ -860,9 +901,9 @@ mod tests {
             assert_eq!(instance.check_tour(&problem.original(&rounds.best().unwrap())).unwrap(), now);
             best = now;
         }
-        rounds.finish().unwrap();
+        rounds.finish(deadline).unwrap();
         assert!(rounds.status().best_cost.unwrap() <= best);
-        check(&rounds);
+        check(&mut rounds);
     }
 
     #[test]
@@ -871,6 +912,19 @@ mod tests {
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
         let is_over = |rounds: &Rounds, _: Deadline| rounds.last_start.times >= 8;
         advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
+    }
+
+    #[test]
+    fn an_interrupt_crosses_tours_that_were_kicked() {
+        let stop = Stop::after(Duration::from_secs(600));
+        let is_over = |rounds: &Rounds, _: Deadline| rounds.kicks >= 100;
+        advance((5500, 12), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
+            let before = rounds.best_cost;
+            rounds.cross_briefly(Duration::from_secs(3), Duration::from_secs(60)).unwrap();
+            assert!(rounds.has_crossed && rounds.best_cost < before);
+            let best = rounds.best().unwrap();
+            assert_eq!(rounds.plan.problem.length(&best), Some(rounds.best_cost));
+        });
     }
 
     #[test]

@@ -127,6 +127,8 @@ pub(super) struct Plan<'a> {
     pub means: Means,
     /// Trials in a round of a single tour.
     pub trials: u32,
+    /// Whether no other run waits for its tours.
+    pub is_alone: bool,
     /// When the run counts as begun; see [`cross::began`](super::cross::began).
     pub began: Duration,
     /// See [`is_lattice`](crate::engine::start::is_lattice).

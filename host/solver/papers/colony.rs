@@ -2,7 +2,7 @@
 
 use antwarp_core::papers::ants::colony::ColonyState;
 
-use crate::engine::{BackendError, Budget, Colony, Engine, Enough, LocalSearch, Status};
+use crate::engine::{BackendError, Budget, Colony, Deadline, Engine, Enough, LocalSearch, Status};
 use crate::instance::{Instance, Watch};
 use crate::solver::SolveError;
 
@@ -92,7 +92,7 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), BackendError> {
+    fn finish(&mut self, _: Deadline<'_>) -> Result<(), BackendError> {
         // Only a measure: a device that fails now fails at the tour, too.
         self.branching = self.colony.branching_factor().unwrap_or(None);
         Ok(())
