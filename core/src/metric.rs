@@ -118,7 +118,7 @@ impl Metric {
         matches!(self.space(), Space::Degrees)
     }
 
-    /// Returns whether of two nodes the nearer one on a straight line is never the farther one.
+    /// Returns whether a node that is nearer along a straight line is never farther by this metric.
     pub const fn is_by_line(self) -> bool {
         matches!(
             self,

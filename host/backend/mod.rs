@@ -64,7 +64,7 @@ impl Gpus {
     }
 
     /// Returns whether the user says which.
-    fn are_named(&self) -> bool {
+    pub(crate) fn are_named(&self) -> bool {
         matches!(self, Gpus::Count(_) | Gpus::These(_))
     }
 }

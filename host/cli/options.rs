@@ -67,7 +67,10 @@ impl MachineArgs {
 
     /// Opens the backend for a run. If it uses CPU threads without being asked to, prints a line that says why.
     pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
-        self.open_at(placement(algorithm, instance, self.backend)?, quiet)
+        let placement = placement(algorithm, instance, self.backend)?;
+        // Naming GPUs asks for them.
+        let is_asked = self.backend == Choice::Auto && self.gpus.are_named() && placement.suits_gpu;
+        self.open_at(if is_asked { Placement::as_asked(Choice::Auto) } else { placement }, quiet)
     }
 
     /// Opens the backend that was chosen. If it is CPU threads without being asked for, prints a line that says why.

@@ -99,7 +99,8 @@ pub trait Observe<C = i64, B = Vec<u32>> {
     /// Called after each batch of work.
     fn progress(&mut self, progress: &Progress<C>);
 
-    /// Called with a better result than before, at most every few seconds except after long batches. By default, does nothing.
+    /// Called with a better result than before: every few seconds, and more often where batches take long or several GPUs exchange
+    /// tours. By default, does nothing.
     fn better(&mut self, cost: C, best: &B) {
         let _ = (cost, best);
     }

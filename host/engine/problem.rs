@@ -87,7 +87,7 @@ impl Places {
         Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
     }
 
-    /// Returns the [name](Places::kernel_name) for an instance's places, before there are any.
+    /// Returns the [name](Places::kernel_name) of the places that an instance will have.
     pub fn kernel_name_for(instance: &Instance) -> &'static str {
         match (instance.metric().and_then(Planar::of), instance.points()) {
             (Some(Planar { metric }), Some(points)) if grid_corner(metric, points).is_some() => "grid",
@@ -463,6 +463,22 @@ impl Problem {
 mod tests {
     use super::*;
     use antwarp_instance::{generate, nearest};
+
+    #[test]
+    fn the_kind_of_places_is_known_before_there_are_any() {
+        let mut seen = std::collections::BTreeSet::new();
+        for metric in Metric::ALL {
+            for scale in [1.0, 0.5, 1e6] {
+                let points = (0..20).map(|i| [f64::from(i * 7 % 20), f64::from(i), 0.0].map(|c| c * scale));
+                let Ok(instance) = Instance::from_points("some", metric, points.collect()) else { continue };
+                let problem = Problem::for_search(&instance, &nearest(&instance, 5), (0..20).rev().collect());
+                let name = problem.places().kernel_name();
+                assert_eq!(Places::kernel_name_for(&instance), name, "{metric:?}, {scale}");
+                seen.insert(name);
+            }
+        }
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["grid", "numbered", "planar"]);
+    }
 
     #[test]
     fn what_is_no_tour_has_no_length() {

@@ -8,8 +8,7 @@ use crate::memory;
 /// Most places in degrees that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n matrix, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
 
-/// Most nodes of an instance that CPU threads solve sooner than a GPU: before a GPU has started, there is often an optimal tour
-/// (docs/performance.md).
+/// Most nodes of an instance that CPU threads usually solve sooner than a GPU, which takes longer to start (docs/performance.md).
 const FEW: usize = 3000;
 
 /// Where a run computes.
@@ -17,8 +16,10 @@ const FEW: usize = 3000;
 pub struct Placement {
     /// Which backend to open.
     pub choice: Choice,
-    /// Why a run that could use a GPU stays on CPU threads, if it does.
+    /// What runs on CPU threads although they were not asked for, if anything.
     pub why_cpu: Option<&'static str>,
+    /// Whether a GPU could run it as well: threads are only faster.
+    pub suits_gpu: bool,
 }
 
 /// Decides where an algorithm solves an instance: where the user asks for. By default, algorithms that run nowhere else and
@@ -27,7 +28,8 @@ pub struct Placement {
 /// # Errors
 /// If a GPU is asked for, and main memory has no room for the distances that it needs.
 pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> Result<Placement, SolveError> {
-    let why_cpu = only_on_threads(algorithm, instance).or_else(|| sooner_on_threads(algorithm, instance));
+    let only = only_on_threads(algorithm, instance);
+    let why_cpu = only.or_else(|| sooner_on_threads(algorithm, instance));
     if asked == Choice::Cuda && too_large_for_gpus(instance).is_some() {
         let bytes = 4 * (instance.len() as u64).pow(2);
         memory::check(bytes).map_err(|shortage| {
@@ -37,9 +39,16 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
         })?;
     }
     Ok(match (asked, why_cpu) {
-        (Choice::Auto, Some(_)) => Placement { choice: Choice::Cpu, why_cpu },
-        _ => Placement { choice: asked, why_cpu: None },
+        (Choice::Auto, Some(_)) => Placement { choice: Choice::Cpu, why_cpu, suits_gpu: only.is_none() },
+        _ => Placement::as_asked(asked),
     })
+}
+
+impl Placement {
+    /// Returns what was asked for.
+    pub fn as_asked(asked: Choice) -> Placement {
+        Placement { choice: asked, why_cpu: None, suits_gpu: asked != Choice::Cpu }
+    }
 }
 
 /// As [`placement`], for several runs that share one backend.
@@ -67,7 +76,7 @@ pub fn placement_of_all(runs: &[(Algorithm, &Instance)], asked: Choice) -> Resul
         Some((placement, _)) if places.iter().all(|(other, _)| other.choice == placement.choice) => {
             Ok(*placement)
         }
-        _ => Ok(Placement { choice: asked, why_cpu: None }),
+        _ => Ok(Placement::as_asked(asked)),
     }
 }
 
@@ -113,21 +122,21 @@ mod tests {
         ];
         let at = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap();
         for (algorithm, instance) in [(&eax, &small), (&ants, &small), (&others, &small), (&plain, &large)] {
-            let Placement { choice, why_cpu } = at(algorithm, instance, Choice::Auto);
-            assert!(choice == Choice::Cpu && why_cpu.is_some(), "{algorithm:?}");
+            let Placement { choice, why_cpu, suits_gpu } = at(algorithm, instance, Choice::Auto);
+            assert!(choice == Choice::Cpu && why_cpu.is_some() && !suits_gpu, "{algorithm:?}");
             // An explicit choice is respected: what is not possible there is an error of the backend.
             for asked in [Choice::Cpu, Choice::Cuda] {
-                assert_eq!(at(algorithm, instance, asked), Placement { choice: asked, why_cpu: None });
+                assert_eq!(at(algorithm, instance, asked), Placement::as_asked(asked));
             }
         }
-        assert_eq!(at(&plain, &small, Choice::Auto), Placement { choice: Choice::Auto, why_cpu: None });
+        assert_eq!(at(&plain, &small, Choice::Auto), Placement::as_asked(Choice::Auto));
 
         let of_all = |runs: &[&Algorithm], asked| {
             let runs: Vec<_> = runs.iter().map(|&algorithm| (algorithm.clone(), &small)).collect();
             placement_of_all(&runs, asked)
         };
         for asked in [Choice::Auto, Choice::Cpu, Choice::Cuda] {
-            let elsewhere = Placement { choice: asked, why_cpu: None };
+            let elsewhere = Placement::as_asked(asked);
             assert_eq!(of_all(&[], asked).unwrap(), elsewhere);
             assert_eq!(of_all(&[&plain, &plain], asked).unwrap(), elsewhere);
             assert_eq!(of_all(&[&eax, &ants], asked).unwrap(), at(&eax, &small, asked));
@@ -143,6 +152,7 @@ mod tests {
         let others = [Algorithm::LinKernighan(chains), Algorithm::Ils(ils::IlsSettings::default())];
         let choice = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap().choice;
         assert_eq!(choice(&plain, &few, Choice::Auto), Choice::Cpu);
+        assert!(placement(&plain, &few, Choice::Auto).unwrap().suits_gpu);
         assert_eq!(choice(&plain, &few, Choice::Cuda), Choice::Cuda);
         assert_eq!(choice(&plain, &many, Choice::Auto), Choice::Auto);
         assert!(others.iter().all(|other| choice(other, &few, Choice::Auto) == Choice::Auto));

@@ -15,7 +15,7 @@ tests! {
 }
 
 /// Starts a run on 3,162 nodes in a folder.
-fn begun(folder: &TempDir, args: &[&str]) -> Child {
+fn start(folder: &TempDir, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
     command.args(["solve", "E3k.0", "--backend", "cpu", "--threads", "1"]).args(args);
     command.current_dir(folder.path()).env("ANTWARP_TUNING", "none");
@@ -37,7 +37,7 @@ fn until(what: impl Fn() -> bool) {
 }
 
 /// Ends a run as the user would; what it printed.
-fn ended(run: Child) -> String {
+fn interrupt(run: Child) -> String {
     assert!(Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
     let Output { status, stdout, stderr } = run.wait_with_output().unwrap();
     let told = String::from_utf8([stdout, stderr].concat()).unwrap();
@@ -56,7 +56,7 @@ fn a_killed_run_leaves_its_best_tour() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let tours = ["a.tour", "b.tour", "c.tour", "d.tour"];
-    let mut runs = tours.map(|tour| begun(&folder, &["--time", "10m", "--tour", tour]));
+    let mut runs = tours.map(|tour| start(&folder, &["--time", "10m", "--tour", tour]));
     until(|| tours.iter().all(|tour| path(tour).exists()));
     for (run, tour) in runs.iter_mut().zip(tours) {
         sleep(Duration::from_millis(370));
@@ -70,16 +70,16 @@ fn a_long_run_keeps_its_tour_in_a_file_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     // What is there already stays.
     std::fs::write(folder.path().join("E3k.0-best.tour"), "mine").unwrap();
-    let mut killed = begun(&folder, &["--time", "10m"]);
+    let mut killed = start(&folder, &["--time", "10m"]);
     let kept = folder.path().join("E3k.0-best-2.tour");
     until(|| kept.exists());
     killed.kill().unwrap();
     killed.wait().unwrap();
     check(&kept);
-    let run = begun(&folder, &["--time", "10m"]);
+    let run = start(&folder, &["--time", "10m"]);
     let kept = folder.path().join("E3k.0-best-3.tour");
     until(|| kept.exists());
-    let told = ended(run);
+    let told = interrupt(run);
     assert!(told.contains("the best tour so far is kept in E3k.0-best-3.tour"), "{told}");
     // Nothing else was requested, so it has the final tour.
     assert!(told.contains("tour file    E3k.0-best-3.tour"), "{told}");
@@ -91,22 +91,22 @@ fn a_long_run_keeps_its_tour_in_a_file_of_its_own() {
 fn a_file_of_its_own_is_removed_when_the_tour_is_in_another() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("deep")).unwrap();
-    let run = begun(&folder, &["--time", "61s", "--json", "deep/run.json"]);
+    let run = start(&folder, &["--time", "61s", "--json", "deep/run.json"]);
     let kept = folder.path().join("deep/E3k.0-best.tour");
     until(|| kept.exists());
     check(&kept);
-    let told = ended(run);
+    let told = interrupt(run);
     assert!(told.contains("the best tour so far is kept in deep/E3k.0-best.tour"), "{told}");
     assert!(folder.path().join("deep/run.json").exists() && !kept.exists(), "{told}");
 }
 
 fn what_cannot_be_kept_is_told_once_and_the_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let run = begun(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
+    let run = start(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
     let told = String::from_utf8(run.wait_with_output().unwrap().stderr).unwrap();
     assert!(told.contains("deep/a.tour") && !told.contains("is not kept"), "{told}");
     std::fs::create_dir(folder.path().join("deep")).unwrap();
-    let run = begun(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
+    let run = start(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
     sleep(Duration::from_secs(1));
     std::fs::remove_dir(folder.path().join("deep")).unwrap();
     let Output { status, stderr, .. } = run.wait_with_output().unwrap();

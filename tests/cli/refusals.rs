@@ -271,6 +271,11 @@ fn a_gpu_that_is_not_there_is_status_4() {
     }
     let remedy = || contains("NVIDIA driver").or(contains("without GPU kernels"));
     antwarp(&args).assert().code(4).stdout("").stderr(remedy());
+    // Naming GPUs asks for them, however few nodes there are.
+    antwarp(&["solve", &folder.instance, "--gpus", "1", "--iterations", "1"])
+        .assert()
+        .code(4)
+        .stderr(remedy());
     // Few nodes are for CPU threads anyway.
     antwarp(&["solve", "E10k.0", "--iterations", "1"])
         .assert()

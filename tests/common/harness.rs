@@ -61,8 +61,8 @@ pub fn ignore(why: impl Display) {
     }
 }
 
-/// Runs the tests that the command line asks for: so many per core at the same time, unless the command line says how many. Tests
-/// that mostly wait, as for a program with a time limit, are done sooner if there are two.
+/// Runs the tests that the command line asks for, `per_core` at a time for each core unless the command line says how many. Two save
+/// time where tests mostly wait, for a program with a time limit for example.
 pub fn run(modules: &[&[Test]], per_core: usize) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());

@@ -1,4 +1,4 @@
-//! Keeps the best tour so far in a file while a run goes on: whatever kills the process, the machine's power included, leaves it.
+//! Keeps the best tour so far in a file while a run goes on, so that a crash or a power cut does not lose it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,7 @@ impl<'s> Keeper<'s> {
         Some(Keeper { thread: Mutex::new(Some(thread)), over, place })
     }
 
-    /// Ends: what is written from now on is not replaced by an older tour. Returns the file that nobody asked for, if there is one.
+    /// Stops: outputs written from now on are not replaced by an older tour. Returns the file of its own, if it was written.
     pub(super) fn end(&self) -> Option<&Path> {
         self.over.store(true, Ordering::Relaxed);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -93,7 +93,10 @@ impl Place {
         let folder = outputs.all().find_map(|output| Some(output.file()?.parent()?.to_owned()));
         let folder = folder.unwrap_or_default();
         let name: String = instance.name().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-        let name = name.trim_start_matches('.');
+        let name = match name.trim_start_matches(['.', '-']) {
+            "" => "tour",
+            name => name,
+        };
         let number = |n: u32| if n == 1 { String::new() } else { format!("-{n}") };
         // Whatever is there is not replaced.
         let mut paths = (1..).map(|n| folder.join(format!("{name:.60}-best{}.tour", number(n))));

@@ -153,9 +153,9 @@ impl Kicks {
 }
 
 /// Returns how many tours with these kicks can be crossed in this time.
-pub fn fitting(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
+pub fn crossable(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
     let (n, threads) = (plan.problem.n(), plan.means.threads);
-    // What a GPU kicks says nothing about threads.
+    // A GPU's kick rate says nothing about the CPU threads, which cross.
     let thread = if plan.means.on_gpus { THREAD } else { kicks.of_a_thread(threads) };
     let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
     (time.as_secs_f64() / seconds(n, 1, kicks_a_node, (thread, threads))) as u32
@@ -166,7 +166,7 @@ pub fn fitting(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
 fn as_many_as_fit(plan: &Plan, tours: Vec<u32>, kicks: Kicks, time: Duration) -> Vec<u32> {
     let length = |tour: &&[u32]| plan.problem.length(tour).unwrap_or(i64::MAX);
     let mut all: Vec<&[u32]> = tours.chunks_exact(plan.problem.n() as usize).collect();
-    let count = (fitting(plan, &kicks, time).max(FEWEST) as usize).min(all.len());
+    let count = (crossable(plan, &kicks, time).max(FEWEST) as usize).min(all.len());
     all.sort_by_cached_key(length);
     all[..count].concat()
 }
@@ -182,9 +182,9 @@ fn individuals(seed: u64, count: u32, initial: Initial) -> genetic::GeneticSetti
     }
 }
 
-/// Returns when a run counts as begun that can start its work at `ready`: at once, unless preparation took so long that the work has
-/// to be planned for what is left. Then preparation counts as a quarter of the time.
-pub fn began(ready: Duration, end: Duration) -> Duration {
+/// Returns the time from which a run is planned, if its preparation ends at `ready`: 0, unless preparation takes more than a quarter of
+/// the time. Then the run is planned as a shorter one, of whose time preparation takes a quarter.
+pub fn effective_start(ready: Duration, end: Duration) -> Duration {
     (4 * ready).saturating_sub(end) / 3
 }
 
@@ -276,8 +276,9 @@ mod tests {
 
     #[test]
     fn late_runs_are_planned_for_the_time_left() {
-        let seconds =
-            |ready, end| began(Duration::from_secs_f64(ready), Duration::from_secs_f64(end)).as_secs_f64();
+        let seconds = |ready, end| {
+            effective_start(Duration::from_secs_f64(ready), Duration::from_secs_f64(end)).as_secs_f64()
+        };
         assert_eq!([seconds(0.0, 10.0), seconds(2.5, 10.0), seconds(10.0, 10.0)], [0.0, 0.0, 10.0]);
         // Of the two seconds from the second one on, preparation takes half a second.
         assert_eq!(seconds(2.5, 4.0), 2.0);

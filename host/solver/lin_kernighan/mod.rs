@@ -110,12 +110,13 @@ fn solve_as_numbered(
     let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let is_free = cross::is_free(settings, initial.is_some(), stop);
     let is_alone = contact.post.is_none();
-    let began = match time {
-        // Ranks have one plan, and not all of them prepare as fast.
-        Some(time) if is_alone => cross::began(ready, time),
+    let effective_start = match time {
+        // Runs that share tours follow one plan, but their preparation takes different times.
+        Some(time) if is_alone => cross::effective_start(ready, time),
         _ => Duration::ZERO,
     };
-    let several = |end: Duration| cross::several(n, means, end.saturating_sub(began)).filter(|_| is_free);
+    let several =
+        |end: Duration| cross::several(n, means, end.saturating_sub(effective_start)).filter(|_| is_free);
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {
         Some(time) if is_free && is_alone => Epochs::of((ready, time), cross::is_restarted(n), several),
@@ -171,7 +172,7 @@ fn solve_as_numbered(
             means,
             trials,
             is_alone,
-            began,
+            effective_start,
             is_lattice: start::is_lattice(instance, &near),
             is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),
             by_nearest: by_nearest.as_ref(),

@@ -151,7 +151,7 @@ impl<'a> Rounds<'a> {
             seed: plan.settings.seed,
             phase: Phase::Descent,
             is_to_cross: plan.is_crossed && !spec.starts.is_empty(),
-            last_start: LastStart { at: plan.began, ..LastStart::default() },
+            last_start: LastStart { at: plan.effective_start, ..LastStart::default() },
             is_kicked_on: false,
             chains: spec.chains,
             trials,
@@ -174,7 +174,7 @@ impl<'a> Rounds<'a> {
             bests: Vec::new(),
             has_crossed: false,
             is_inherited: false,
-            worked_from: plan.began,
+            worked_from: plan.effective_start,
             new_tours: spec.chains,
             kicked_from: None,
             thread_rate: THREAD,
@@ -632,7 +632,7 @@ impl<'a> Rounds<'a> {
         let each = self.kicks - self.last_start.kicks;
         let kicks = Kicks { each, rate: self.measure(spent), walk: self.walk_at(each) };
         // Runs that restart have crossed tours before.
-        if cross::is_restarted(problem.n()) || cross::fitting(&self.plan, &kicks, time) < cross::FEWEST {
+        if cross::is_restarted(problem.n()) || cross::crossable(&self.plan, &kicks, time) < cross::FEWEST {
             return Ok(());
         }
         let begin = Instant::now();
@@ -881,7 +881,7 @@ mod tests {
             means: Means::of(&backend),
             trials: 8,
             is_alone: true,
-            began: Duration::ZERO,
+            effective_start: Duration::ZERO,
             is_lattice: false,
             is_crossed: true,
             by_nearest: nearest.as_ref(),

@@ -127,10 +127,10 @@ pub(super) struct Plan<'a> {
     pub means: Means,
     /// Trials in a round of a single tour.
     pub trials: u32,
-    /// Whether no other run waits for its tours.
+    /// Whether it shares and exchanges no tours with other runs.
     pub is_alone: bool,
-    /// When the run counts as begun; see [`cross::began`](super::cross::began).
-    pub began: Duration,
+    /// See [`cross::effective_start`](super::cross::effective_start).
+    pub effective_start: Duration,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
     /// Whether tours are crossed; if not, they are recombined now and then instead.
