@@ -12,6 +12,7 @@ use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
 
 /// A progress line; see the [module](self). Without a terminal it shows nothing.
+#[derive(Clone)]
 pub struct ProgressLine {
     bar: ProgressBar,
     quiet: bool,

@@ -7,7 +7,7 @@ use super::{Stop, StopReason};
 /// A run's limits, and when it started.
 #[derive(Debug)]
 pub struct Deadline<'a, C = i64> {
-    /// When the run started.
+    /// When the run started, or continued from a checkpoint.
     pub begin: Instant,
     /// Its limits.
     pub stop: &'a Stop<C>,
@@ -43,9 +43,9 @@ impl<'a, C> Deadline<'a, C> {
         self.stop.ended_by()
     }
 
-    /// Returns the time since the start.
+    /// Returns the time that the run has taken so far, including that before it continued from a checkpoint.
     pub fn elapsed(self) -> Duration {
-        self.begin.elapsed()
+        self.stop.before + self.begin.elapsed()
     }
 
     /// Returns the time that is left; `None` if there is no limit.

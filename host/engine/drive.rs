@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{BackendError, Budget, Deadline, StopReason};
+use super::{BackendError, Budget, Deadline, State, StopReason};
 
 /// An algorithm running on an instance.
 pub trait Engine {
@@ -27,6 +27,15 @@ pub trait Engine {
     /// # Errors
     /// If it cannot be copied from the device.
     fn best(&mut self) -> Result<Self::Best, BackendError>;
+
+    /// Returns its state after a whole batch, so that another engine can continue with it and reach what this one would. `None` if
+    /// that is not supported.
+    ///
+    /// # Errors
+    /// If memory is short, or the state cannot be copied from the device.
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        Ok(None)
+    }
 
     /// Accepts a tour or other result found by the run with this number: it may replace a worse one, or be combined with existing
     /// ones. By default, does nothing.
@@ -94,6 +103,19 @@ pub struct Progress<C = i64> {
     pub tours: u64,
 }
 
+/// A run between two batches.
+#[derive(Clone, Debug)]
+pub struct Snapshot<C = i64, B = Vec<u32>> {
+    /// How long it has taken so far.
+    pub elapsed: Duration,
+    /// Iterations done.
+    pub iterations: u64,
+    /// The best result so far, and its cost.
+    pub best: (C, B),
+    /// The engine's state.
+    pub state: State,
+}
+
 /// Observes a run while it goes on. A closure observes its progress only.
 pub trait Observe<C = i64, B = Vec<u32>> {
     /// Called after each batch of work.
@@ -103,6 +125,17 @@ pub trait Observe<C = i64, B = Vec<u32>> {
     /// tours. By default, does nothing.
     fn better(&mut self, cost: C, best: &B) {
         let _ = (cost, best);
+    }
+
+    /// Returns whether a checkpoint is due; asked after every batch, and when the run stops (`is_end`). By default, never.
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        let _ = is_end;
+        false
+    }
+
+    /// Called with the requested checkpoint, or with the reason why there is none, such as short memory. By default, does nothing.
+    fn checkpoint(&mut self, snapshot: Result<Snapshot<C, B>, BackendError>) {
+        let _ = snapshot;
     }
 }
 
@@ -155,13 +188,17 @@ pub fn drive<C: Copy + PartialOrd, B>(
     deadline: Deadline<'_, C>,
     observe: &mut dyn Observe<C, B>,
 ) -> Run<C, B> {
-    let setup = deadline.elapsed();
+    let setup = deadline.elapsed().saturating_sub(deadline.stop.before);
     // Kept in case the device fails.
     let mut kept = None;
-    let mut trace = Trace { begin: deadline.begin, found: Vec::new() };
+    let mut trace = Trace { deadline, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
     let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
         let part = engine.part();
+        // The last batch of a reproducible run may have been cut short: it would continue differently from there.
+        if (deadline.stop.iterations.is_none() || !deadline.is_over()) && observe.wants_checkpoint(true) {
+            save(engine, deadline, observe)?;
+        }
         engine.finish(deadline)?;
         trace.note(engine.status().best_cost, part);
         if let Some(cost) = engine.status().best_cost {
@@ -191,16 +228,16 @@ pub fn drive<C: Copy + PartialOrd, B>(
 }
 
 /// A growing trace of improvements.
-struct Trace<C> {
-    begin: Instant,
+struct Trace<'a, C> {
+    deadline: Deadline<'a, C>,
     found: Vec<Better<C>>,
 }
 
-impl<C: Copy + PartialOrd> Trace<C> {
+impl<C: Copy + PartialOrd> Trace<'_, C> {
     fn note(&mut self, cost: Option<C>, part: &'static str) {
         let Some(cost) = cost else { return };
         if self.found.last().is_none_or(|last| cost < last.cost) {
-            self.found.push(Better { seconds: self.begin.elapsed().as_secs_f64(), cost, part });
+            self.found.push(Better { seconds: self.deadline.elapsed().as_secs_f64(), cost, part });
         }
     }
 }
@@ -208,7 +245,7 @@ impl<C: Copy + PartialOrd> Trace<C> {
 fn advance<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
     deadline: Deadline<'_, C>,
-    (kept, trace): (&mut Option<(C, B)>, &mut Trace<C>),
+    (kept, trace): (&mut Option<(C, B)>, &mut Trace<'_, C>),
     observe: &mut dyn Observe<C, B>,
 ) -> Result<StopReason, BackendError> {
     let mut units = 1;
@@ -243,6 +280,34 @@ fn advance<C: Copy + PartialOrd, B>(
             seconds: deadline.elapsed().as_secs_f64(),
             tours: status.tours,
         });
+        if !deadline.is_over() && observe.wants_checkpoint(false) {
+            save(engine, deadline, observe)?;
+        }
+    }
+}
+
+/// Passes a run's state to its observer.
+///
+/// # Errors
+/// If the device fails.
+fn save<C: Copy + PartialOrd, B>(
+    engine: &mut dyn Engine<Cost = C, Best = B>,
+    deadline: Deadline<'_, C>,
+    observe: &mut dyn Observe<C, B>,
+) -> Result<(), BackendError> {
+    let status = engine.status();
+    let Some(cost) = status.best_cost else { return Ok(()) };
+    let snapshot = engine.save().and_then(|state| {
+        let Some(state) = state else { return Ok(None) };
+        let best = (cost, engine.best()?);
+        Ok(Some(Snapshot { elapsed: deadline.elapsed(), iterations: status.iterations, best, state }))
+    });
+    match snapshot {
+        Err(BackendError::OutOfMemory { .. }) | Ok(_) => {
+            snapshot.transpose().into_iter().for_each(|snapshot| observe.checkpoint(snapshot));
+            Ok(())
+        }
+        Err(failure) => Err(failure),
     }
 }
 

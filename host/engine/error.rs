@@ -111,6 +111,9 @@ pub enum BackendError {
         /// Nodes of the instance.
         nodes: u32,
     },
+    /// A [`State`](crate::State) is not one of this engine, instance and settings.
+    #[error("the checkpoint does not fit this run")]
+    State,
     /// A walk needs too much memory.
     #[error("a walk through solutions of this size needs more than 4 GB of memory: choose a smaller problem")]
     Replica,

@@ -13,6 +13,8 @@ use super::Status;
 pub struct Stop<C = i64> {
     /// Wall-clock time, preparation included.
     pub time: Option<Duration>,
+    /// The part of the time that has passed already, where a run continues from a checkpoint.
+    pub before: Duration,
     /// Number of iterations.
     pub iterations: Option<u64>,
     /// A tour with at most this internal cost ([`Instance::inside`](antwarp_instance::Instance::inside)), or a solution of this
@@ -51,7 +53,14 @@ pub enum StopReason {
 impl<C> Stop<C> {
     /// Returns no limits: a run stops only by itself, or by [`Stop::interrupt`].
     pub fn never() -> Stop<C> {
-        Stop { time: None, iterations: None, target: None, stagnation: None, interrupt: Arc::default() }
+        Stop {
+            time: None,
+            before: Duration::ZERO,
+            iterations: None,
+            target: None,
+            stagnation: None,
+            interrupt: Arc::default(),
+        }
     }
 
     /// Stops a run after this time, including its preparation.
@@ -59,9 +68,10 @@ impl<C> Stop<C> {
         Stop { time: Some(time), ..Stop::never() }
     }
 
-    /// Returns whether the time of a run that started then is up, or it was interrupted.
+    /// Returns whether the time of a run that started, or continued, then is up, or it was interrupted.
     pub fn is_over(&self, begin: Instant) -> bool {
-        self.time.is_some_and(|time| begin.elapsed() >= time) || self.interrupt.load(Ordering::Relaxed)
+        self.time.is_some_and(|time| self.before + begin.elapsed() >= time)
+            || self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Returns why a run [is over](Stop::is_over).
@@ -79,8 +89,8 @@ impl<C> Stop<C> {
 
     /// Returns the limits with a target of another cost type.
     pub fn with_target<D>(&self, target: Option<D>) -> Stop<D> {
-        let Stop { time, iterations, stagnation, .. } = *self;
-        Stop { time, iterations, target, stagnation, interrupt: self.interrupt.clone() }
+        let Stop { time, before, iterations, stagnation, .. } = *self;
+        Stop { time, before, iterations, target, stagnation, interrupt: self.interrupt.clone() }
     }
 }
 

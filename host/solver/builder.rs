@@ -1,10 +1,12 @@
 //! The interface for most callers: [`Solver`].
 
 use std::fmt;
+use std::time::Duration;
 
+use super::checkpoint::{Checkpoint, Checkpoints, Limits, Schedule, Subject};
 use super::{Algorithm, Solution, SolveError, placement, proven_optimum};
 use crate::backend::{Backend, Choice};
-use crate::engine::{Observe, Progress, Stop};
+use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop};
 use crate::instance::Instance;
 
 /// A function of the caller.
@@ -15,6 +17,7 @@ type Callback<'a, T> = Option<Box<dyn FnMut(&T) + 'a>>;
 struct Callbacks<'a> {
     progress: Callback<'a, Progress>,
     better: Callback<'a, [u32]>,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl Observe for Callbacks<'_> {
@@ -24,6 +27,16 @@ impl Observe for Callbacks<'_> {
 
     fn better(&mut self, _: i64, best: &Vec<u32>) {
         self.better.iter_mut().for_each(|call| call(best));
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.is_due(is_end))
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.write(snapshot);
+        }
     }
 }
 
@@ -47,6 +60,8 @@ pub struct Solver<'a> {
     backend: Choice,
     initial: Option<Vec<u32>>,
     callbacks: Callbacks<'a>,
+    schedule: Option<Schedule>,
+    resumed: Option<Checkpoint>,
 }
 
 impl fmt::Debug for Solver<'_> {
@@ -103,6 +118,20 @@ impl<'a> Solver<'a> {
         self
     }
 
+    /// Writes checkpoints of the run, also at its end. If one cannot be written, the run goes on, and the old file stays.
+    #[must_use]
+    pub fn checkpoints(self, schedule: Schedule) -> Solver<'a> {
+        Solver { schedule: Some(schedule), ..self }
+    }
+
+    /// Continues the run of a checkpoint, with its algorithm and settings; those given here have no effect. Limits count from the
+    /// first start of that run. A run limited by a number of iterations then ends with the tour that it would have found without
+    /// the interruption.
+    #[must_use]
+    pub fn resume(self, checkpoint: Checkpoint) -> Solver<'a> {
+        Solver { resumed: Some(checkpoint), ..self }
+    }
+
     /// Solves an instance, until a stop criterion holds or a tour is as short as one proven to be the shortest.
     ///
     /// # Errors
@@ -110,9 +139,10 @@ impl<'a> Solver<'a> {
     /// after a tour was found, the best one is in [`SolveError::CutShort`].
     pub fn solve(self, instance: &Instance, stop: Stop) -> Result<Solution, SolveError> {
         let algorithm = self.algorithm.unwrap_or_else(|| Algorithm::for_instance(instance));
-        let algorithm = match self.seed {
-            Some(seed) => algorithm.seeded(seed),
-            None => algorithm,
+        let algorithm = match (&self.resumed, self.seed) {
+            (Some(checkpoint), _) => checkpoint.algorithm().clone(),
+            (None, Some(seed)) => algorithm.seeded(seed),
+            (None, None) => algorithm,
         };
         let takes_tours = algorithm.takes_initial_tour() || algorithm.has_population();
         if self.initial.is_some() && !takes_tours {
@@ -123,7 +153,15 @@ impl<'a> Solver<'a> {
         let initial = self.initial.as_deref().unwrap_or_default();
         let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
         let mut callbacks = self.callbacks;
-        let solved = algorithm.solve(instance, self.initial, (&backend, &stop), &mut callbacks, None)?;
+        if let Some(schedule) = self.schedule {
+            algorithm.check_checkpoints(&backend)?;
+            let subject = (Subject::new(&algorithm, instance), Limits::of(&stop));
+            callbacks.checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |_| ());
+        }
+        let solved = match self.resumed {
+            Some(checkpoint) => checkpoint.resume(instance, (&backend, &stop), &mut callbacks, None)?,
+            None => algorithm.solve(instance, self.initial, (&backend, &stop), &mut callbacks, None)?,
+        };
         match solved.failure.clone() {
             None => Ok(solved),
             Some(failure) => Err(SolveError::CutShort { failure, best: Box::new(solved) }),

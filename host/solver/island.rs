@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{Solution, SolveError};
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Budget, Deadline, Engine, Observe, Post, Problem, Progress, Status, drive,
+    BackendError, Budget, Deadline, Engine, Observe, Post, Problem, Progress, Snapshot, State, Status, drive,
 };
 use crate::instance::Instance;
 
@@ -27,6 +27,8 @@ pub(super) struct Contact<'a> {
     pub post: Option<&'a Post>,
     /// Where the whole instance was renumbered: the others' number of each node.
     pub order: Option<&'a [u32]>,
+    /// The state from which the run continues, if it does not start anew.
+    pub resumed: Option<State>,
 }
 
 /// Drives an engine of tours, and translates the result.
@@ -59,7 +61,7 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
             drive(&mut island, deadline, observe)
         }
     };
-    Solution::of(run, deadline.begin, instance, problem, backend)
+    Solution::of(run, deadline, instance, problem, backend)
 }
 
 /// Maps the problem's nodes to the others' numbers, and back.
@@ -108,6 +110,19 @@ impl Observe for Outward<'_> {
     fn better(&mut self, cost: i64, best: &Vec<u32>) {
         let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
         self.observe.better(cost, &names.outward(best.clone()));
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.observe.wants_checkpoint(is_end)
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
+        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
+        let translate = |snapshot: Snapshot| {
+            let (cost, tour) = snapshot.best;
+            Snapshot { best: (cost, names.outward(tour)), ..snapshot }
+        };
+        self.observe.checkpoint(snapshot.map(translate));
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod archipelago;
 mod builder;
+pub mod checkpoint;
 pub mod exact;
 mod haste;
 mod island;
@@ -26,7 +27,7 @@ use thiserror::Error;
 
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Better, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
+    BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
 };
 use crate::instance::Instance;
 use island::Contact;
@@ -248,6 +249,21 @@ impl Algorithm {
         }
     }
 
+    /// Rejects checkpoints of a run on several GPUs, if each has a run of its own.
+    ///
+    /// # Errors
+    /// The remedy.
+    pub fn check_checkpoints(&self, backend: &Backend) -> Result<(), SolveError> {
+        if backend.each_gpu().is_empty() || self.shares_gpus() {
+            return Ok(());
+        }
+        let what = format!(
+            "with {}, each GPU has a run of its own, and a checkpoint is of one run: give `gpus` 1",
+            self.name()
+        );
+        Err(SolveError::Settings(what))
+    }
+
     /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` holds the initial tours, concatenated, in the
     /// instance's numbering: one for local search, a population for a genetic algorithm whose settings ask for it, none for ants.
     /// `keep` is called with the population of a genetic algorithm, if there is one.
@@ -268,7 +284,7 @@ impl Algorithm {
             let each: Vec<&Backend> = each.iter().collect();
             return archipelago::solve(self, instance, initial, &each, stop, observe);
         }
-        let contact = Contact { observe, post: None, order: None };
+        let contact = Contact { observe, post: None, order: None, resumed: None };
         self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
     }
 
@@ -285,7 +301,7 @@ impl Algorithm {
         (observe, post): (&mut dyn Observe, &Post),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
-        let contact = Contact { observe, post: Some(post), order: None };
+        let contact = Contact { observe, post: Some(post), order: None, resumed: None };
         let solved = self.solve_in_contact(instance, initial, (backend, stop), contact, keep);
         // Whether or not it ran in lockstep, no other run may wait for it.
         post.lockstep().into_iter().for_each(Lockstep::leave);
@@ -425,7 +441,7 @@ impl Solution {
     /// a failure.
     fn of(
         run: Run<i64, Vec<u32>>,
-        begin: Instant,
+        deadline: Deadline<'_>,
         instance: &Instance,
         problem: &Problem,
         backend: &Backend,
@@ -458,7 +474,7 @@ impl Solution {
                 }
             }
         }
-        solution.seconds = begin.elapsed().as_secs_f64();
+        solution.seconds = deadline.elapsed().as_secs_f64();
         Ok(solution)
     }
 }

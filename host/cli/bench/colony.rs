@@ -159,7 +159,7 @@ mod tests {
     use antwarp_core::papers::ants::colony::Limits;
 
     use super::*;
-    use crate::engine::{BackendError, Enough};
+    use crate::engine::{BackendError, Enough, State};
 
     /// A colony whose iterations take longer than a run may. As on a GPU, an interrupted iteration gives no result.
     struct Slow(ColonyState);
@@ -176,6 +176,15 @@ mod tests {
 
         fn best_tour(&mut self) -> std::result::Result<Vec<u32>, BackendError> {
             Err(BackendError::Busy)
+        }
+
+        fn save(&mut self, state: &mut State) -> std::result::Result<(), BackendError> {
+            state.put(&[self.0])
+        }
+
+        fn restore(&mut self, state: &mut State) -> std::result::Result<ColonyState, BackendError> {
+            self.0 = state.take_one(self.0)?;
+            Ok(self.0)
         }
 
         fn phases(&mut self) -> std::result::Result<Phases, BackendError> {

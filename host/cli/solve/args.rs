@@ -16,6 +16,7 @@ use super::super::{Error, Result};
 use crate::cluster::Topology;
 use crate::engine::Stop;
 use crate::instance::{Ends, Instance, ReadOptions};
+use crate::solver::checkpoint::{Checkpoint, Limits};
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, proven_optimum};
 
@@ -101,6 +102,10 @@ pub(super) struct BeginArgs {
     /// its tours
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
     pub(super) load_population: Option<PathBuf>,
+    /// Continue the run of this checkpoint, with its algorithm and settings and, unless others are given, its limits, which count
+    /// from its first start
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["initial_tour", "load_population", "config"])]
+    pub(super) resume: Option<PathBuf>,
     /// Use the settings in this JSON file, such as those of a run (--json); the command line takes precedence
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -163,6 +168,12 @@ pub(super) struct Outputs {
     /// finished first, whatever stops the run
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
+    /// Write the state of the run to this file now and then and at its end; --resume continues from it
+    #[arg(long, value_name = "FILE")]
+    pub(super) checkpoint: Option<Output>,
+    /// Time between checkpoints
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
+    pub(super) every: Duration,
     /// Show no progress and no summary
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -196,6 +207,7 @@ impl StopArgs {
         ends: bool,
         instance: &Instance,
         initial: &[u32],
+        resumed: Option<&Checkpoint>,
         interrupt: Arc<AtomicBool>,
     ) -> Stop {
         let given = ends
@@ -203,10 +215,18 @@ impl StopArgs {
             || self.iterations.is_some()
             || self.target.is_some()
             || self.stagnation.is_some();
+        let proven = proven_optimum(instance, initial);
+        if let Some(Checkpoint { limits, elapsed, .. }) = resumed
+            && (!given || ends)
+        {
+            let Limits { time, iterations, target, stagnation } = *limits;
+            return Stop { time, before: *elapsed, iterations, target, stagnation, interrupt };
+        }
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
+            before: resumed.map_or(Duration::ZERO, |checkpoint| checkpoint.elapsed),
             iterations: self.iterations.map(|i| i.count(instance.len())),
-            target: self.target.map(|target| instance.inside(target)).max(proven_optimum(instance, initial)),
+            target: self.target.map(|target| instance.inside(target)).max(proven),
             stagnation: self.stagnation,
             interrupt,
         }

@@ -203,7 +203,10 @@ impl Plan {
             text += &format!("{:<12} none written: use --tour, --csv, --json or --svg FILE\n", "files");
         }
         for (name, output) in self.outputs.named() {
-            if let Output::File(path) = output {
+            // There is no checkpoint of a run that ended before the first one was due.
+            if let Output::File(path) = output
+                && path.exists()
+            {
                 text += &format!("{name:<12} {}\n", path.display());
             }
         }
@@ -226,6 +229,7 @@ impl Outputs {
             ("json", &self.json),
             ("svg", &self.svg),
             ("population", &self.save_population),
+            ("checkpoint", &self.checkpoint),
         ];
         named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))
     }
@@ -253,6 +257,8 @@ impl Args {
         let individuals = individuals.map(|path| ("the population to load", path, "population"));
         // No output may replace it.
         let config = self.begin.config.as_deref().map(|path| ("the file of settings", path, ""));
-        tour.into_iter().chain(individuals).chain(config)
+        let run =
+            self.begin.resume.as_deref().map(|path| ("the checkpoint to continue from", path, "checkpoint"));
+        tour.into_iter().chain(run).chain(individuals).chain(config)
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod beside;
+mod checkpoints;
 mod config;
 mod deliver;
 mod help;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::error::once;
 use super::options::{MachineArgs, Share};
@@ -22,10 +23,11 @@ use super::progress::ProgressLine;
 use super::reading::announce_tour;
 use super::{Error, Outcome, Result, signals};
 use crate::cluster::{self, Facts, Topology, World};
-use crate::engine::{Observe, Progress, Stop, StopReason, Voyager, start};
+use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
+use crate::solver::checkpoint::{Checkpoint, Checkpoints};
 use crate::solver::genetic::{self, Individuals};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
@@ -60,6 +62,8 @@ struct Plan {
     asked: Asked,
     machine: MachineArgs,
     outputs: Outputs,
+    /// The run to continue.
+    resumed: Option<Checkpoint>,
     /// Whether a lower bound is requested.
     bound: bool,
     /// The target as given.
@@ -96,12 +100,15 @@ fn lead(
     world: Option<&World>,
 ) -> Result<Outcome> {
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
-        let initial = plan.asked.initial.take();
+        let initial = (plan.asked.initial.take(), plan.resumed.take());
         let backend = plan.machine.open_for(&plan.asked.algorithm, &plan.instance, plan.outputs.quiet)?;
-        let orders = world.map(|_| plan.orders(initial.as_deref())).transpose()?;
+        if plan.outputs.checkpoint.is_some() || initial.1.is_some() {
+            plan.asked.algorithm.check_checkpoints(&backend)?;
+        }
+        let orders = world.map(|_| plan.orders(initial.0.as_deref())).transpose()?;
         Ok((plan, initial, backend, orders))
     });
-    let (plan, initial, backend, orders) = match (prepared, world) {
+    let (plan, (initial, resumed), backend, orders) = match (prepared, world) {
         (Err(error), Some(world)) => {
             // The other ranks have nothing to do.
             world.share(None);
@@ -207,10 +214,19 @@ fn lead(
                 interrupt.store(true, Ordering::Relaxed);
             }
         };
-        let observe = &mut Observer { show, tell: keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell) };
-        let solved = match crew {
-            None => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
-            Some(crew) => {
+        if let Some(checkpoint) = &resumed {
+            plan.announce(checkpoint, &line);
+        }
+        let tell = keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell);
+        let observe = &mut Observer {
+            show,
+            tell,
+            checkpoints: plan.checkpoints(Duration::from_secs_f64(reading), &line),
+        };
+        let solved = match (crew, resumed) {
+            (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
+            (None, None) => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
+            (Some(crew), _) => {
                 let island: (&mut dyn Observe, _) = (observe, &*crew.post);
                 algorithm.solve_as_island(&plan.instance, initial, (&backend, &crew.stop), island, keep)
             }
@@ -239,10 +255,11 @@ fn lead(
     })
 }
 
-/// Shows the progress of a run, and sends its tours to the keeper.
+/// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
 struct Observer<F> {
     show: F,
     tell: Option<Sender<Arc<Voyager>>>,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl<F: FnMut(&Progress)> Observe for Observer<F> {
@@ -255,6 +272,16 @@ impl<F: FnMut(&Progress)> Observe for Observer<F> {
         self.tell
             .iter()
             .for_each(|tell| _ = tell.send(Arc::new(Voyager { from: 0, cost, tour: best.clone() })));
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.is_due(is_end))
+    }
+
+    fn checkpoint(&mut self, snapshot: std::result::Result<Snapshot, BackendError>) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.write(snapshot);
+        }
     }
 }
 
@@ -349,7 +376,8 @@ impl Asked {
         }
         let ends = algorithm.is_descent_only();
         let stop = &wanted.args.stop;
-        let stop = stop.check(ends, instance, initial.as_deref().unwrap_or_default(), interrupt);
+        let known = initial.as_deref().unwrap_or_default();
+        let stop = stop.check(ends, instance, known, wanted.resumed.as_ref(), interrupt);
         Ok(Asked { algorithm, initial, stop })
     }
 }
@@ -362,9 +390,14 @@ impl Plan {
                 "--topology is for several ranks, but this is a single process".to_owned(),
             ));
         }
-        let wanted = Wanted::new(&args, options)?;
+        if are_several && (args.begin.resume.is_some() || args.outputs.checkpoint.is_some()) {
+            let why = "--checkpoint and --resume are for a single process: leave out mpirun".to_owned();
+            return Err(Error::Usage(why));
+        }
+        let mut wanted = Wanted::new(&args, options)?;
         let known = wanted.check_early()?;
         args.check_outputs()?;
+        args.check_checkpoint()?;
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
         refuse_coarse(&instance)?;
@@ -377,6 +410,10 @@ impl Plan {
             super::bound::check(&instance)?;
         }
         let asked = Asked::of(&wanted, known, &instance, interrupt)?;
+        let resumed = wanted.resumed.take();
+        if let (Some(checkpoint), Some(path)) = (&resumed, &args.begin.resume) {
+            checkpoint.check_instance(path, &instance)?;
+        }
         if args.outputs.save_population.is_some() && instance.len() < FEWEST {
             let why = "has so few nodes that it is solved exactly: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
@@ -400,6 +437,7 @@ impl Plan {
             asked,
             machine: args.machine,
             outputs: args.outputs,
+            resumed,
             bound: args.bound,
             target: args.stop.target,
             start,

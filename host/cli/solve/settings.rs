@@ -9,6 +9,7 @@ use super::args::{Args, OPTIONS, files};
 use super::config::Config;
 use super::facts;
 use crate::engine::LocalSearch;
+use crate::solver::checkpoint::Checkpoint;
 use crate::solver::genetic::Initial;
 use crate::solver::settings::{Declaration, Setting, Settings};
 use crate::solver::{Algorithm, ils, lin_kernighan, mmas};
@@ -23,13 +24,16 @@ pub(super) struct Wanted<'a> {
     /// The ids of the options on the command line.
     given: &'a [String],
     config: Option<Config>,
+    /// The run to continue.
+    pub resumed: Option<Checkpoint>,
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads the file of `--config`, if there is one. `given` are the ids of the options on the command line.
+    /// Reads the files of `--config` and `--resume`. `given` are the ids of the options on the command line.
     pub(super) fn new(args: &'a Args, given: &'a [String]) -> Result<Wanted<'a>> {
         let config = args.begin.config.as_deref().map(Config::read).transpose()?;
-        Ok(Wanted { args, given, config })
+        let resumed = args.begin.resume.as_deref().map(Checkpoint::read).transpose()?;
+        Ok(Wanted { args, given, config, resumed })
     }
 
     fn is_given(&self, id: &str) -> bool {
@@ -61,6 +65,12 @@ impl<'a> Wanted<'a> {
 
     /// Checks everything that can be checked before the instance is read. Returns the algorithm, if it is already known.
     pub(super) fn check_early(&self) -> Result<Option<Algorithm>> {
+        if let Some(checkpoint) = &self.resumed {
+            let algorithm = checkpoint.algorithm();
+            self.refuse_others(algorithm)?;
+            self.check_iterations(algorithm)?;
+            return Ok(Some(algorithm.clone()));
+        }
         if let Some(declaration) = self.declaration() {
             self.refuse_foreign(&declaration)?;
             // With a population from a file, settings that are not given are not known yet.
@@ -75,9 +85,33 @@ impl<'a> Wanted<'a> {
         Ok(None)
     }
 
+    /// Rejects another algorithm than that of the checkpoint, and other settings.
+    fn refuse_others(&self, algorithm: &Algorithm) -> Result<()> {
+        let (declaration, values) = (algorithm.declaration(), facts(algorithm)?.2);
+        let name = declaration.name;
+        let refuse = |what: String| {
+            Err(Error::Usage(format!("the run of the checkpoint {what}; --resume continues it as it is")))
+        };
+        if self.args.algorithm.is_some_and(|other| other.name != name) {
+            return refuse(format!("uses --algorithm {name}"));
+        }
+        self.refuse_foreign(&declaration)?;
+        for (id, value) in &self.args.settings.values {
+            let Some(setting) = declaration.option(id) else { continue };
+            // As the run has it: its settings were read from the same kinds of values.
+            let given = Map::from_iter([(setting.name.to_owned(), value.clone())]);
+            let given = Algorithm::read(&declaration, &given).map_err(Error::Usage)?;
+            if facts(&given)?.2[setting.name] != values[setting.name] {
+                return refuse(format!("has `{id}` {}", values[setting.name]));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the declaration of the requested algorithm, or else of the default for an instance.
     pub(super) fn declaration_for(&self, default: Declaration) -> Declaration {
-        self.declaration().unwrap_or(default)
+        let resumed = self.resumed.as_ref().map(|checkpoint| checkpoint.algorithm().declaration());
+        resumed.or_else(|| self.declaration()).unwrap_or(default)
     }
 
     /// Builds the algorithm with its settings, and checks everything about them.

@@ -4,10 +4,11 @@ use antwarp_core::papers::ants::acs::Rule;
 use antwarp_core::papers::ants::colony::ColonyRules;
 use antwarp_core::papers::ants::construct::row_stride;
 use antwarp_core::papers::ants::pheromone::matrix::FAR;
-use antwarp_core::papers::ants::pheromone::selective::stride;
+use antwarp_core::papers::ants::pheromone::selective::{IS_FAR, stride};
+use antwarp_core::papers::ants::tabu::NONE;
 use serde::{Deserialize, Serialize};
 
-use crate::{LocalSearch, Problem};
+use crate::{BackendError, LocalSearch, Problem, State};
 
 /// Which edges have a trail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +109,42 @@ impl AcsSpec {
             Pheromone::Candidate => (4 * listed, 0),
             Pheromone::Selective => (8 * n * stride(self.slots) as usize, n),
         }
+    }
+
+    /// Takes the contents of the pheromone memory from a state: the trails, as bytes, and the further words.
+    ///
+    /// # Errors
+    /// If they are not those of such a memory.
+    pub fn take_memory(
+        &self,
+        problem: &Problem,
+        state: &mut State,
+    ) -> Result<(Vec<u8>, Vec<u32>), BackendError> {
+        let (bytes, words) = self.memory(problem);
+        let (trails, words): (Vec<u8>, Vec<u32>) = (state.take_all(bytes)?, state.take_all(words)?);
+        let n = problem.n();
+        let number = |bytes: &[u8]| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let is_trail = |bytes: &[u8]| {
+            let trail = f32::from_bits(number(bytes));
+            trail.is_finite() && trail >= 0.0
+        };
+        let are_right = match self.pheromone {
+            Pheromone::Matrix => {
+                let is_row = |row: &[u32]| row[0] <= FAR && row[1..].iter().all(|&node| node < n);
+                trails.chunks_exact(4).all(is_trail) && words.chunks_exact(FAR as usize).all(is_row)
+            }
+            Pheromone::Candidate => trails.chunks_exact(4).all(is_trail),
+            Pheromone::Selective => {
+                // The node is in the lower half of a word of 64 bits.
+                let [node, trail] = if cfg!(target_endian = "little") { [0, 4] } else { [4, 0] };
+                let is_edge = |edge: &[u8]| {
+                    let to = number(&edge[node..]);
+                    (to < n || to == NONE) && is_trail(&edge[trail..])
+                };
+                trails.chunks_exact(8).all(is_edge) && words.iter().all(|tail| tail & !IS_FAR < self.slots)
+            }
+        };
+        if are_right { Ok((trails, words)) } else { Err(BackendError::State) }
     }
 
     /// Returns the size of the pheromone memory in bytes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use antwarp_core::papers::ants::colony::ColonyState;
 use serde::Serialize;
 
-use crate::{BackendError, Enough};
+use crate::{BackendError, Enough, State};
 
 /// Time spent in the parts of the iterations since it was last queried.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -42,6 +42,19 @@ pub trait Colony {
         let _ = (cost, tour);
         Ok(None)
     }
+
+    /// Appends its state after an iteration that was not cut short, in the problem's numbering; the same on all backends.
+    ///
+    /// # Errors
+    /// If memory is short, or it cannot be copied from the device.
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError>;
+
+    /// Continues from the state of another colony with the same parameters, except for the target, before the first iteration;
+    /// returns the results so far.
+    ///
+    /// # Errors
+    /// If the state is not one of such a colony, or it cannot be copied to the device.
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError>;
 
     /// Returns the time spent in each part since the last call; iterations are timed from the first call on.
     fn phases(&mut self) -> Result<Phases, BackendError>;

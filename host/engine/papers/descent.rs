@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use antwarp_core::papers::local_search::best::{DescentState, Kicks};
 
-use crate::{BackendError, Enough, LocalSearch};
+use crate::{BackendError, Enough, LocalSearch, State};
 
 /// Everything a backend needs to know about a descent.
 #[derive(Clone, Debug)]
@@ -31,6 +31,13 @@ impl DescentSpec {
     /// Returns the kicks at a temperature.
     pub fn kicks_at(&self, temperature: f32) -> Kicks {
         Kicks { most: self.kicks, segment: self.segment, temperature, padding: 0 }
+    }
+
+    /// Returns the state of a descent as it continues with this spec.
+    pub fn resumed(&self, state: DescentState) -> DescentState {
+        let mut state = state.settled();
+        state.done = (state.descents > self.kicks || state.best_cost <= self.target).into();
+        state
     }
 
     /// Returns a description of the moves per pass.
@@ -70,6 +77,19 @@ pub trait Descent {
     /// # Errors
     /// If it cannot be copied from the device.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
+
+    /// Appends its state after a pass that was not cut short, in the problem's numbering; the same on all backends.
+    ///
+    /// # Errors
+    /// If memory is short, or it cannot be copied from the device.
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError>;
+
+    /// Continues from the state of another descent with the same parameters, except for the target and the number of kicks, before
+    /// the first pass; returns its results so far.
+    ///
+    /// # Errors
+    /// If the state is not one of such a descent, or it cannot be copied to the device.
+    fn restore(&mut self, state: &mut State) -> Result<DescentState, BackendError>;
 
     /// Returns the time spent evaluating moves so far, in some of the passes.
     fn evaluation(&self) -> Pass;

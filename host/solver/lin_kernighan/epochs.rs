@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Earliest end of an epoch.
 const FIRST: Duration = Duration::from_millis(600);
 /// The end of each epoch that crosses tours, as a share of the next one's end.
@@ -27,7 +29,7 @@ const GROWTH: f64 = 1.2;
 const GRACE: f64 = 0.4;
 
 /// The epochs of a run that have not ended yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epochs {
     /// When they end, the last one first. Empty without a time limit.
     ends: Vec<Duration>,
@@ -82,6 +84,18 @@ impl Epochs {
         self.ends.len() < 2
     }
 
+    /// Returns the limit of the run.
+    pub fn limit(&self) -> Option<Duration> {
+        self.ends.first().copied()
+    }
+
+    /// Returns the epochs of a run that continues with another limit: those `planned` for it that end after the time that has passed.
+    pub fn replanned(&self, planned: &Epochs, passed: Duration) -> Epochs {
+        let is_left = |(i, end): (usize, &Duration)| (i == 0 || *end > passed).then_some(*end);
+        let ends = planned.ends.iter().enumerate().filter_map(is_left).collect();
+        Epochs { ends, crossed_from: planned.crossed_from, over: self.over }
+    }
+
     /// Makes the current epoch the last one.
     pub fn end_with_this(&mut self) {
         self.ends.truncate(1);
@@ -118,9 +132,10 @@ impl Epochs {
 }
 
 /// Tours that were kicked but not crossed: copies of those of earlier epochs.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Kept {
     /// The tours, concatenated.
+    #[serde(skip)]
     pub tours: Vec<u32>,
     /// Kicks of all of them.
     pub kicks: u64,
@@ -129,6 +144,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Returns everything but the tours.
+    pub fn without_tours(&self) -> Kept {
+        Kept { tours: Vec::new(), ..*self }
+    }
+
     /// Returns how many of them are kicked again in an epoch that has this much time for kicks, and has `count` tours, some of which
     /// are new. Then all tours have about the same number of kicks in the end.
     pub fn again(&self, (count, new): (u32, u32), time: Duration) -> u32 {

@@ -24,7 +24,7 @@ use cross::Starts;
 use epochs::Epochs;
 use means::Means;
 use partners::{Force, Partners};
-use rounds::Rounds;
+use rounds::{Rounds, Saved};
 use settings::Plan;
 
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
@@ -52,7 +52,8 @@ pub(super) fn solve(
         order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
         tour.iter().map(|&node| numbers[node as usize]).collect::<Vec<u32>>()
     });
-    let contact = Contact { observe: &mut *contact.observe, post: contact.post, order: Some(&order) };
+    let Contact { observe, post, resumed, .. } = contact;
+    let contact = Contact { observe: &mut *observe, post, order: Some(&order), resumed };
     let mut solution =
         solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, deadline, contact)?;
     solution.tour.iter_mut().for_each(|node| *node = order[*node as usize]);
@@ -74,7 +75,7 @@ fn solve_as_numbered(
     initial: Option<&[u32]>,
     backend: &Backend,
     deadline: Deadline<'_>,
-    contact: Contact<'_>,
+    mut contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let stop = deadline.stop;
     let n = instance.len() as u32;
@@ -101,6 +102,34 @@ fn solve_as_numbered(
         return haste.end(initial.map(<[u32]>::to_vec));
     };
     backend.wait_until_prepared(&late);
+    if let Some(mut state) = contact.resumed.take() {
+        let problem = Problem::for_search(instance, &near, state.take_tour(n)?);
+        let saved = Saved::take(&mut state, n)?;
+        let several = |end: Duration| {
+            cross::several(n, own.means, end).filter(|_| cross::is_free(settings, false, stop))
+        };
+        let epochs = match stop.time {
+            Some(time) => Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several),
+            None => Epochs::one(None, false),
+        };
+        let are_crossed = saved.are_crossed() || epochs.are_crossed();
+        let by_nearest = are_crossed.then(|| cross::by_nearest(instance, &problem)).flatten();
+        let plan = Plan {
+            instance,
+            problem: &problem,
+            backend,
+            settings,
+            means: own.means,
+            trials: own.trials,
+            is_alone: true,
+            effective_start: Duration::ZERO,
+            is_lattice: start::is_lattice(instance, &near),
+            is_crossed: are_crossed,
+            by_nearest: by_nearest.as_ref(),
+        };
+        let mut rounds = Rounds::resume(plan, saved, &epochs, deadline)?;
+        return island::run(&mut rounds, (instance, &problem), backend, deadline, contact);
+    }
     let ready = deadline.elapsed();
     let met = Partners::meet(contact.post, own, &late);
     let forces = met.as_ref().map_or(vec![own], Partners::forces);

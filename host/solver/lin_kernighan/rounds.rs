@@ -1,11 +1,14 @@
 //! Chained Lin-Kernighan as an engine: rounds without kicks, rounds with kicks, and recombining or crossing several tours.
 
+mod saved;
+
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
 use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::rng::Stream;
+use serde::{Deserialize, Serialize};
 
 use super::cross::{self, Kicks, Restart, Starts};
 use super::epochs::{Epochs, Kept};
@@ -15,10 +18,12 @@ use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
-    BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, Status, Stop,
+    BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, State, Status, Stop,
     StopReason, Trials,
 };
 use crate::solver::haste::MANY;
+
+pub(super) use saved::Saved;
 
 /// Rounds per batch in a run limited by iterations; otherwise time decides.
 const BATCH: u64 = 16;
@@ -56,7 +61,7 @@ enum Phase<'a> {
 }
 
 /// When a run with several tours started or last restarted.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct LastStart {
     /// The number of restarts so far.
     times: u32,
@@ -69,36 +74,24 @@ struct LastStart {
     made: u64,
 }
 
-/// See the [module](self).
-pub(super) struct Rounds<'a> {
-    plan: Plan<'a>,
-    /// The backend's part.
-    lin_kernighan: Box<dyn LinKernighan + 'a>,
-    phase: Phase<'a>,
+/// Where a run is, except for its tours.
+#[derive(Clone, Serialize, Deserialize)]
+struct Now {
     /// Whether tours are still to be crossed, after their kicks.
     is_to_cross: bool,
     /// The start of the current tours: the first ones, or those of the last restart.
     last_start: LastStart,
     /// Whether kicks are now applied to the best tour from crossing.
     is_kicked_on: bool,
-    chains: u32,
     /// Kicks per tour in a round.
     trials: u32,
-    /// Description of the engine, and of the phases after it.
-    layout: String,
-    /// Seed of the trials.
-    seed: u64,
     /// Length of the best tour, and of the current shortest one.
     best_cost: i64,
     cost: i64,
-    /// The best tour, if the engine does not have it.
-    shorter: Option<Vec<u32>>,
-    /// The runs that share tours.
-    partners: Option<Partners<'a>>,
-    /// The last tour received from each of several other runs, by its number.
-    guests: Vec<(u32, Vec<u32>)>,
     /// Initial temperature of annealing, in mean edges, and their length.
+    #[serde(with = "bits")]
     temperature: f32,
+    #[serde(with = "bits")]
     mean_edge: f32,
     round: u32,
     /// Kicks of each tour so far.
@@ -111,11 +104,6 @@ pub(super) struct Rounds<'a> {
     since: Duration,
     recombined: u32,
     epochs: Epochs,
-    kept: Kept,
-    /// Tours of earlier epochs that get more kicks, once the descent of the new ones is over.
-    waiting: Vec<u32>,
-    /// The best tours when epochs ended.
-    bests: Vec<Vec<u32>>,
     /// Whether tours have been crossed.
     has_crossed: bool,
     /// Whether an earlier epoch crossed tours.
@@ -130,6 +118,46 @@ pub(super) struct Rounds<'a> {
     thread_rate: f64,
     /// Seconds of a round in the last batch.
     seconds_per_round: f64,
+    /// How many times the run has continued from a checkpoint.
+    resumed: u32,
+}
+
+/// Writes a number as its bits: as a decimal fraction it might change.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(number: &f32, to: S) -> Result<S::Ok, S::Error> {
+        number.to_bits().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f32, D::Error> {
+        u32::deserialize(from).map(f32::from_bits)
+    }
+}
+
+/// See the [module](self).
+pub(super) struct Rounds<'a> {
+    plan: Plan<'a>,
+    /// The backend's part.
+    lin_kernighan: Box<dyn LinKernighan + 'a>,
+    phase: Phase<'a>,
+    now: Now,
+    chains: u32,
+    /// Description of the engine, and of the phases after it.
+    layout: String,
+    /// Seed of the trials.
+    seed: u64,
+    /// The best tour, if the engine does not have it.
+    shorter: Option<Vec<u32>>,
+    /// The runs that share tours.
+    partners: Option<Partners<'a>>,
+    /// The last tour received from each of several other runs, by its number.
+    guests: Vec<(u32, Vec<u32>)>,
+    kept: Kept,
+    /// Tours of earlier epochs that get more kicks, once the descent of the new ones is over.
+    waiting: Vec<u32>,
+    /// The best tours when epochs ended.
+    bests: Vec<Vec<u32>>,
     ended: Option<StopReason>,
 }
 
@@ -145,21 +173,13 @@ impl<'a> Rounds<'a> {
         epochs: Epochs,
     ) -> Result<Rounds<'a>, BackendError> {
         let lin_kernighan = plan.backend.lin_kernighan(plan.problem, spec)?;
-        Ok(Rounds {
-            layout: lin_kernighan.describe(),
-            lin_kernighan,
-            seed: plan.settings.seed,
-            phase: Phase::Descent,
+        let now = Now {
             is_to_cross: plan.is_crossed && !spec.starts.is_empty(),
             last_start: LastStart { at: plan.effective_start, ..LastStart::default() },
             is_kicked_on: false,
-            chains: spec.chains,
             trials,
             best_cost: spec.start_cost,
             cost: spec.start_cost,
-            shorter: None,
-            partners: None,
-            guests: Vec::new(),
             temperature: plan.settings.temperature,
             mean_edge: spec.start_cost as f32 / plan.problem.n() as f32,
             round: 0,
@@ -169,9 +189,6 @@ impl<'a> Rounds<'a> {
             since: Duration::ZERO,
             recombined: 0,
             epochs,
-            kept: Kept::default(),
-            waiting: Vec::new(),
-            bests: Vec::new(),
             has_crossed: false,
             is_inherited: false,
             worked_from: plan.effective_start,
@@ -179,6 +196,21 @@ impl<'a> Rounds<'a> {
             kicked_from: None,
             thread_rate: THREAD,
             seconds_per_round: 0.0,
+            resumed: 0,
+        };
+        Ok(Rounds {
+            layout: lin_kernighan.describe(),
+            lin_kernighan,
+            seed: plan.settings.seed,
+            phase: Phase::Descent,
+            now,
+            chains: spec.chains,
+            shorter: None,
+            partners: None,
+            guests: Vec::new(),
+            kept: Kept::default(),
+            waiting: Vec::new(),
+            bests: Vec::new(),
             ended: None,
             plan,
         })
@@ -188,8 +220,8 @@ impl<'a> Rounds<'a> {
     pub(super) fn share(&mut self, partners: Partners<'a>) {
         partners.begin();
         self.partners = Some(partners);
-        self.have_same(!self.is_to_cross);
-        if !self.is_to_cross {
+        self.have_same(!self.now.is_to_cross);
+        if !self.now.is_to_cross {
             self.seed = self.common_seed();
         }
     }
@@ -201,7 +233,7 @@ impl<'a> Rounds<'a> {
 
     /// Returns whether a single tour is shared.
     fn is_one_shared(&self) -> bool {
-        self.partners.is_some() && !self.is_to_cross
+        self.partners.is_some() && !self.now.is_to_cross
     }
 
     /// Returns the seed for what all runs that share tours do alike.
@@ -216,25 +248,26 @@ impl<'a> Rounds<'a> {
     }
 
     fn next(&mut self, walk: u32, trials: u32, temperature: f32) -> TrialRound {
-        let number = self.round;
-        self.round += 1;
+        let number = self.now.round;
+        self.now.round += 1;
         let looks = self.plan.backend.looks(self.chains);
         TrialRound { seed: self.seed, number, trials, walk, temperature, looks, padding: 0 }
     }
 
     /// Returns the next round with kicks, after this many kicks made or planned.
     fn next_kicks(&mut self, budget: &Budget, planned: u64) -> TrialRound {
-        let trials = budget.left(planned).min(u64::from(self.trials)) as u32;
+        let trials = budget.left(planned).min(u64::from(self.now.trials)) as u32;
         let by_iterations = budget.deadline.stop.iterations.map_or(0.0, |most| planned as f32 / most as f32);
         let progress = match &self.partners {
             // The same for all runs: their clocks differ.
             Some(partners) if self.is_one_shared() && budget.deadline.stop.time.is_some() => {
                 partners.progress.max(by_iterations)
             }
-            _ => budget.progress(self.since, planned),
+            _ => budget.progress(self.now.since, planned),
         };
         let cold = (1.0 - progress).max(0.0);
-        let temperature = self.plan.settings.accept.temperature(self.temperature * self.mean_edge * cold);
+        let temperature =
+            self.plan.settings.accept.temperature(self.now.temperature * self.now.mean_edge * cold);
         self.next(self.walk_at(planned), trials, temperature)
     }
 
@@ -255,7 +288,7 @@ impl<'a> Rounds<'a> {
         while !budget.is_over()
             && let Some(round) = next(self, done)
         {
-            let progress = budget.progress(self.since, 0);
+            let progress = budget.progress(self.now.since, 0);
             let Some(partners) = &mut self.partners else { break };
             match partners.round(&mut *self.lin_kernighan, round, progress, enough) {
                 Ok(Some(made)) => {
@@ -277,12 +310,20 @@ impl<'a> Rounds<'a> {
         Ok((Reached { trials, ..self.lin_kernighan.reached(enough)? }, own))
     }
 
-    /// Records the result after [`Rounds::kicks`] kicks; returns whether it is the best so far.
+    /// Returns the best tour so far.
+    fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
+        match &self.shorter {
+            Some(tour) => Ok(tour.clone()),
+            None => self.lin_kernighan.best_tour(),
+        }
+    }
+
+    /// Records the result after this many kicks; returns whether it is the best so far.
     fn note(&mut self, cost: i64, best_cost: i64) -> bool {
-        self.cost = cost;
-        let is_best = best_cost < self.best_cost;
+        self.now.cost = cost;
+        let is_best = best_cost < self.now.best_cost;
         if is_best {
-            (self.best_cost, self.best_kicks) = (best_cost, self.kicks);
+            (self.now.best_cost, self.now.best_kicks) = (best_cost, self.now.kicks);
             self.shorter = None;
         }
         is_best
@@ -299,7 +340,7 @@ impl<'a> Rounds<'a> {
     fn descend(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         let trials = self.plan.problem.n().div_ceil(NODES);
         let rounds: Vec<TrialRound> = (0..NODES / LOOKED_AT).map(|_| self.next(0, trials, 0.0)).collect();
-        let before = self.cost;
+        let before = self.now.cost;
         let stop = self.until(budget.deadline.stop);
         let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
         let was_shared = self.is_one_shared();
@@ -317,9 +358,9 @@ impl<'a> Rounds<'a> {
             self.ended = (gain == 0 && state.offered == 0).then_some(StopReason::LocalOptimum);
         } else if (gain as f64) < ENOUGH * state.cost as f64 || gain == 0 {
             self.begin_kicks()?;
-            self.since = budget.deadline.elapsed();
-            self.kicked_from = Some(self.since);
-            self.mean_edge = self.best_cost as f32 / self.plan.problem.n() as f32;
+            self.now.since = budget.deadline.elapsed();
+            self.now.kicked_from = Some(self.now.since);
+            self.now.mean_edge = self.now.best_cost as f32 / self.plan.problem.n() as f32;
             self.partners.iter_mut().for_each(|partners| partners.progress = 0.0);
         }
         Ok(rounds.len() as u64)
@@ -327,7 +368,7 @@ impl<'a> Rounds<'a> {
 
     /// Returns how many times during a run all tours are recombined into one.
     fn recombinations(&self) -> u32 {
-        if self.is_to_cross { 0 } else { RECOMBINATIONS }
+        if self.now.is_to_cross { 0 } else { RECOMBINATIONS }
     }
 
     /// Recombines all tours into one, with the better parts of other runs' tours, unless memory is short.
@@ -345,14 +386,14 @@ impl<'a> Rounds<'a> {
 
     /// Returns when this phase has to end: at a time, and after a number of kicks since its [start](LastStart).
     fn until(&self, stop: &Stop) -> Stop {
-        if !self.is_to_cross {
-            return Stop { time: self.epochs.end(), ..stop.clone() };
+        if !self.now.is_to_cross {
+            return Stop { time: self.now.epochs.end(), ..stop.clone() };
         }
-        let iterations = match cross::restart(self.plan.problem.n(), self.last_start.times) {
+        let iterations = match cross::restart(self.plan.problem.n(), self.now.last_start.times) {
             Some(Restart::Kicked(kicks)) => Some(kicks),
             _ => None,
         };
-        let time = self.epochs.end().map(|end| cross::kicked(end, self.last_start.at));
+        let time = self.now.epochs.end().map(|end| cross::kicked(end, self.now.last_start.at));
         Stop { time, iterations, ..stop.clone() }
     }
 
@@ -366,14 +407,14 @@ impl<'a> Rounds<'a> {
         let budget = &Budget { deadline: budget.deadline.with(&stop), ..*budget };
         // The temperature is set per batch, so the last ones before the end of a phase are short.
         let left = budget.deadline.left().map_or(f64::INFINITY, |left| left.as_secs_f64());
-        let fit = (left / self.seconds_per_round.max(1e-9)) as u64;
+        let fit = (left / self.now.seconds_per_round.max(1e-9)) as u64;
         let units = if is_same { BATCH } else { budget.units.min(fit.max(1)) };
         let start = Instant::now();
         let recombinations = self.recombinations();
         let end = stop.iterations.map_or(u64::MAX, |i| {
-            i.saturating_mul(u64::from(self.recombined + 1)) / u64::from(recombinations.max(1))
+            i.saturating_mul(u64::from(self.now.recombined + 1)) / u64::from(recombinations.max(1))
         });
-        let (first, mut planned) = (self.round, self.kicks - self.last_start.kicks);
+        let (first, mut planned) = (self.now.round, self.now.kicks - self.now.last_start.kicks);
         let (state, own) = self.run(budget, |rounds, done| {
             let is_over = done as u64 >= units || planned >= end;
             (!is_over).then(|| {
@@ -382,44 +423,49 @@ impl<'a> Rounds<'a> {
                 round
             })
         })?;
-        self.seconds_per_round = start.elapsed().as_secs_f64() / f64::from((self.round - first).max(1));
-        self.kicks += state.trials;
-        self.made += own;
+        self.now.seconds_per_round =
+            start.elapsed().as_secs_f64() / f64::from((self.now.round - first).max(1));
+        self.now.kicks += state.trials;
+        self.now.made += own;
         self.note(state.cost, state.best_cost);
         let is_due = match stop.iterations {
-            Some(_) => self.kicks >= end,
-            None => budget.progress(self.since, 0) * recombinations as f32 >= (self.recombined + 1) as f32,
+            Some(_) => self.now.kicks >= end,
+            None => {
+                budget.progress(self.now.since, 0) * recombinations as f32 >= (self.now.recombined + 1) as f32
+            }
         };
-        if is_due && self.recombined + 1 < recombinations {
-            self.recombined += 1;
+        if is_due && self.now.recombined + 1 < recombinations {
+            self.now.recombined += 1;
             if self.chains > 1 {
                 self.recombine(&|| budget.is_over())?;
             }
         }
-        Ok(u64::from(self.round - first))
+        Ok(u64::from(self.now.round - first))
     }
 
     /// Starts crossing the tours.
     fn cross(&mut self, budget: &Budget) -> Result<(), BackendError> {
-        self.is_to_cross = false;
-        self.has_crossed = true;
+        self.now.is_to_cross = false;
+        self.now.has_crossed = true;
         let spent = budget.deadline.elapsed();
         let rate = self.measure(spent);
-        let each = self.kicks - self.last_start.kicks;
+        let each = self.now.kicks - self.now.last_start.kicks;
         let kicks = self.kept.kicks + each * u64::from(self.chains);
         let mut tours = self.lin_kernighan.tours()?;
         tours.append(&mut self.kept.tours);
         let count = tours.len() as u64 / u64::from(self.plan.problem.n());
-        if !self.epochs.is_last() {
-            let took = spent.saturating_sub(self.last_start.at);
+        if !self.now.epochs.is_last() {
+            let took = spent.saturating_sub(self.now.last_start.at);
             self.kept = Kept { tours: tours.clone(), kicks, took };
         }
-        let left = self.epochs.end().unwrap_or_default().saturating_sub(spent);
+        let left = self.now.epochs.end().unwrap_or_default().saturating_sub(spent);
         let mut kicked = Kicked { each: kicks / count, rate, left, tours };
         self.share_tours(&mut kicked, budget);
         self.have_same(true);
         // A restart has tours of its own.
-        if let Some(best) = self.bests.last().filter(|_| self.is_inherited && self.last_start.times == 0) {
+        if let Some(best) =
+            self.bests.last().filter(|_| self.now.is_inherited && self.now.last_start.times == 0)
+        {
             kicked.tours.extend(best);
         }
         let Kicked { each, rate, left, tours } = kicked;
@@ -465,8 +511,9 @@ impl<'a> Rounds<'a> {
     /// or does not fit in memory.
     fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
-        let (times, spent) = (self.last_start.times + 1, budget.deadline.elapsed());
-        let took = if times == 1 { spent.saturating_sub(self.last_start.at) } else { self.last_start.took };
+        let (times, spent) = (self.now.last_start.times + 1, budget.deadline.elapsed());
+        let took =
+            if times == 1 { spent.saturating_sub(self.now.last_start.at) } else { self.now.last_start.took };
         let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
         let Some(restart) = cross::restart(problem.n(), times).filter(|_| is_worth_while) else {
@@ -474,7 +521,7 @@ impl<'a> Rounds<'a> {
         };
         let is_kicked = restart != Restart::LocalOptima;
         let of = if is_kicked { problem } else { by_nearest.unwrap_or(problem) };
-        let number = u32::MAX - self.epochs.over();
+        let number = u32::MAX - self.now.epochs.over();
         let seed = |seed: u64| u64::from(Stream::new(seed, times, number).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
         let starts = cross::make(instance, of, (seed(settings.seed), own), budget.deadline);
@@ -484,12 +531,12 @@ impl<'a> Rounds<'a> {
             return Ok(false);
         };
         if is_kicked {
-            let best = self.best()?;
+            let best = self.best_tour()?;
             let trials = backend.trials(problem.n(), count);
             let spec = Spec::new(settings.local_search, problem.n(), (count, trials), tours, cost);
             self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
-            (self.chains, self.trials, self.cost) = (count, trials, cost);
-            (self.shorter, self.phase, self.is_to_cross) = (Some(best), Phase::Descent, true);
+            (self.chains, self.now.trials, self.now.cost) = (count, trials, cost);
+            (self.shorter, self.phase, self.now.is_to_cross) = (Some(best), Phase::Descent, true);
             self.have_same(false);
         } else {
             let mut made = Kicked { each: 0, rate: 0.0, left, tours };
@@ -498,8 +545,9 @@ impl<'a> Rounds<'a> {
                 cross::population(of, seed(self.common_seed()), made.tours, budget.deadline.stop)?;
             self.phase = Phase::Crossing(population);
         }
-        self.last_start = LastStart { times, at: spent, took, kicks: self.kicks, made: self.made };
-        (self.worked_from, self.new_tours, self.kicked_from) = (spent, count, None);
+        self.now.last_start =
+            LastStart { times, at: spent, took, kicks: self.now.kicks, made: self.now.made };
+        (self.now.worked_from, self.now.new_tours, self.now.kicked_from) = (spent, count, None);
         Ok(true)
     }
 
@@ -507,17 +555,17 @@ impl<'a> Rounds<'a> {
     /// kicks.
     fn measure(&mut self, now: Duration) -> f64 {
         let seconds = |from: Duration| now.saturating_sub(from).as_secs_f64().max(1e-3);
-        let made = (self.made - self.last_start.made) as f64;
-        let making = f64::from(self.new_tours)
+        let made = (self.now.made - self.now.last_start.made) as f64;
+        let making = f64::from(self.now.new_tours)
             * f64::from(self.plan.problem.n())
             * cross::begins(self.plan.problem.n());
-        let (kicked, worked) = (self.kicked_from.map(seconds), seconds(self.worked_from));
+        let (kicked, worked) = (self.now.kicked_from.map(seconds), seconds(self.now.worked_from));
         let rate = match kicked {
             Some(kicked) if kicked > worked / 2.0 => made / kicked,
             _ => (made + making) / worked,
         };
-        let each = self.kicks - self.last_start.kicks;
-        self.thread_rate =
+        let each = self.now.kicks - self.now.last_start.kicks;
+        self.now.thread_rate =
             Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means.threads);
         rate
     }
@@ -541,12 +589,12 @@ impl<'a> Rounds<'a> {
         let n = problem.n();
         let count = (tours.len() / n as usize) as u32;
         let cost = tours.chunks_exact(n as usize).filter_map(|tour| problem.length(tour)).min();
-        let (best, cost) = (self.best()?, cost.unwrap_or(i64::MAX));
+        let (best, cost) = (self.best_tour()?, cost.unwrap_or(i64::MAX));
         let trials = backend.trials(n, count);
         let spec = Spec::new(settings.local_search, n, (count, trials), tours, cost);
         self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
         self.layout = self.lin_kernighan.describe();
-        (self.chains, self.trials, self.cost) = (count, trials, cost);
+        (self.chains, self.now.trials, self.now.cost) = (count, trials, cost);
         self.shorter = Some(best);
         Ok(())
     }
@@ -556,8 +604,8 @@ impl<'a> Rounds<'a> {
         match self.try_next_epoch(budget) {
             // A single tour needs less memory.
             Ok(false) | Err(BackendError::OutOfMemory { .. }) => {
-                self.epochs.end_with_this();
-                self.is_to_cross = false;
+                self.now.epochs.end_with_this();
+                self.now.is_to_cross = false;
                 (self.kept, self.waiting) = (Kept::default(), Vec::new());
                 self.kick_on(budget)
             }
@@ -569,25 +617,25 @@ impl<'a> Rounds<'a> {
     fn try_next_epoch(&mut self, budget: &Budget) -> Result<bool, BackendError> {
         let Plan { instance, problem, means, settings, .. } = self.plan;
         let (n, spent) = (problem.n(), budget.deadline.elapsed());
-        if !self.has_crossed {
+        if !self.now.has_crossed {
             self.measure(spent);
         }
-        let best = self.best()?;
+        let best = self.best_tour()?;
         self.bests.push(best);
         let began = spent.saturating_sub(self.kept.took);
         // How fast a GPU kicks depends on the number of tours.
-        let thread = if means.on_gpus { THREAD } else { self.thread_rate };
+        let thread = if means.on_gpus { THREAD } else { self.now.thread_rate };
         let kicks = if means.on_gpus { means.kicks } else { thread * f64::from(means.threads) };
         let speed = (Means { kicks, ..means }, thread);
         let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
         let old = (self.kept.tours.len() / n as usize) as u32;
-        self.epochs.advance(old, cross::is_restarted(n), at_most);
-        let end = self.epochs.end().unwrap_or_default();
-        self.last_start.made = self.made;
-        (self.worked_from, self.new_tours, self.kicked_from) = (spent, 0, Some(spent));
-        if !self.epochs.is_crossed() {
+        self.now.epochs.advance(old, cross::is_restarted(n), at_most);
+        let end = self.now.epochs.end().unwrap_or_default();
+        self.now.last_start.made = self.now.made;
+        (self.now.worked_from, self.now.new_tours, self.now.kicked_from) = (spent, 0, Some(spent));
+        if !self.now.epochs.is_crossed() {
             // Kicks go on, at the temperature of a run that has come as far.
-            self.recombined = 0;
+            self.now.recombined = 0;
             return Ok(true);
         }
         let count = at_most(end);
@@ -602,7 +650,7 @@ impl<'a> Rounds<'a> {
         let starts = if new == 0 {
             std::mem::take(&mut self.waiting)
         } else {
-            let number = u32::MAX - self.epochs.over();
+            let number = u32::MAX - self.now.epochs.over();
             let seed = u64::from(Stream::new(settings.seed, u32::MAX, number).step(0).bits(0));
             let made = cross::make(instance, problem, (seed, new), budget.deadline);
             made.ok().flatten().map_or_else(Vec::new, |starts| starts.tours)
@@ -611,16 +659,16 @@ impl<'a> Rounds<'a> {
             return Ok(false);
         }
         let at = spent.saturating_sub(self.kept.took);
-        self.last_start =
-            LastStart { times: 0, at, took: Duration::ZERO, kicks: self.kicks, made: self.made };
-        self.is_to_cross = true;
-        self.is_inherited = self.has_crossed;
-        self.since = spent;
+        self.now.last_start =
+            LastStart { times: 0, at, took: Duration::ZERO, kicks: self.now.kicks, made: self.now.made };
+        self.now.is_to_cross = true;
+        self.now.is_inherited = self.now.has_crossed;
+        self.now.since = spent;
         self.work_on(starts)?;
         if new == 0 {
             self.phase = Phase::Kicks;
         } else {
-            (self.new_tours, self.kicked_from, self.phase) = (new, None, Phase::Descent);
+            (self.now.new_tours, self.now.kicked_from, self.phase) = (new, None, Phase::Descent);
         }
         Ok(true)
     }
@@ -629,7 +677,7 @@ impl<'a> Rounds<'a> {
     /// as the tour of a run limited to that time, and not a hundred times as far from the optimum.
     fn cross_briefly(&mut self, spent: Duration, time: Duration) -> Result<(), BackendError> {
         let problem = self.plan.problem;
-        let each = self.kicks - self.last_start.kicks;
+        let each = self.now.kicks - self.now.last_start.kicks;
         let kicks = Kicks { each, rate: self.measure(spent), walk: self.walk_at(each) };
         // Runs that restart have crossed tours before.
         if cross::is_restarted(problem.n()) || cross::crossable(&self.plan, &kicks, time) < cross::FEWEST {
@@ -639,15 +687,16 @@ impl<'a> Rounds<'a> {
         let enough: Enough = &|| begin.elapsed() >= time;
         let mut tours = self.lin_kernighan.tours()?;
         tours.append(&mut self.kept.tours);
-        tours.extend(self.best()?);
+        tours.extend(self.best_tour()?);
         let stop = Stop::after(time);
         let mut population = cross::of_kicked(&self.plan, self.seed, (tours, kicks), time, &stop)?;
         while !enough() && !population.is_exhausted() {
             let state = population.run(1, enough)?;
-            let shorter = if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+            let shorter =
+                if state.best_cost < self.now.best_cost { Some(population.best_tour()?) } else { None };
             self.note_crossed(state, shorter);
         }
-        self.has_crossed = true;
+        self.now.has_crossed = true;
         self.join(enough)
     }
 
@@ -656,13 +705,13 @@ impl<'a> Rounds<'a> {
         if self.bests.is_empty() {
             return Ok(());
         }
-        let best = self.best()?;
-        match Recombiner::of(self.plan.problem, vec![(self.best_cost, &best)], (&self.bests, enough)) {
+        let best = self.best_tour()?;
+        match Recombiner::of(self.plan.problem, vec![(self.now.best_cost, &best)], (&self.bests, enough)) {
             Err(BackendError::OutOfMemory { .. }) => {}
             joined => {
                 let (joined, cost) = joined?;
-                if cost < self.best_cost {
-                    (self.best_cost, self.best_kicks) = (cost, self.kicks);
+                if cost < self.now.best_cost {
+                    (self.now.best_cost, self.now.best_kicks) = (cost, self.now.kicks);
                     self.shorter = Some(joined.tour_and_steps().0.to_vec());
                 }
             }
@@ -672,7 +721,7 @@ impl<'a> Rounds<'a> {
 
     /// Goes on with kicks of the best tour, once crossing cannot improve tours any more, or if it needs too much memory.
     fn kick_on(&mut self, budget: &Budget) -> Result<(), BackendError> {
-        let mut best = self.best()?;
+        let mut best = self.best_tour()?;
         // Frees the memory of the crossed tours.
         self.phase = Phase::Descent;
         let Plan { backend, problem, settings, .. } = self.plan;
@@ -686,22 +735,22 @@ impl<'a> Rounds<'a> {
             let shortest = bests.tours.chunks_exact(n as usize);
             let shortest = shortest.min_by_key(|tour| problem.length(tour).unwrap_or(i64::MAX));
             best = shortest.map_or(best, <[u32]>::to_vec);
-            self.best_cost = problem.length(&best).unwrap_or(self.best_cost);
+            self.now.best_cost = problem.length(&best).unwrap_or(self.now.best_cost);
             self.shorter = Some(best.clone());
-            let made = self.agree(self.kicks - self.last_start.kicks, budget);
-            (self.kicks, self.round) = (self.last_start.kicks + made, 0);
+            let made = self.agree(self.now.kicks - self.now.last_start.kicks, budget);
+            (self.now.kicks, self.now.round) = (self.now.last_start.kicks + made, 0);
             self.have_same(true);
             self.seed = self.common_seed();
             layout = Trials { chains: 1, trials: self.plan.trials };
         }
         let Trials { chains, trials } = layout;
         let starts = best.repeat(chains as usize);
-        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, self.best_cost);
+        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, self.now.best_cost);
         self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
-        (self.chains, self.trials, self.cost) = (chains, trials, self.best_cost);
+        (self.chains, self.now.trials, self.now.cost) = (chains, trials, self.now.best_cost);
         self.shorter = None;
-        self.temperature *= COOLER;
-        self.is_kicked_on = true;
+        self.now.temperature *= COOLER;
+        self.now.is_kicked_on = true;
         Ok(())
     }
 }
@@ -716,12 +765,12 @@ impl Engine for Rounds<'_> {
             Phase::Kicks => {
                 let stop = self.until(budget.deadline.stop);
                 let until = Budget { deadline: budget.deadline.with(&stop), ..*budget };
-                let are_made = until.left(self.kicks - self.last_start.kicks) == 0;
-                if self.is_to_cross && (until.is_over() || are_made) {
+                let are_made = until.left(self.now.kicks - self.now.last_start.kicks) == 0;
+                if self.now.is_to_cross && (until.is_over() || are_made) {
                     self.cross(budget)?;
                     return Ok(1);
                 }
-                if !self.epochs.is_last() && until.is_over() && !budget.is_over() {
+                if !self.now.epochs.is_last() && until.is_over() && !budget.is_over() {
                     self.next_epoch(budget)?;
                     return Ok(1);
                 }
@@ -729,7 +778,7 @@ impl Engine for Rounds<'_> {
             }
             Phase::Crossing(population) => {
                 let (is_exhausted, crossed) = (population.is_exhausted(), population.places());
-                let (is_last, latest) = (self.epochs.is_last(), self.epochs.latest());
+                let (is_last, latest) = (self.now.epochs.is_last(), self.now.epochs.latest());
                 let is_late = || latest.is_some_and(|latest| budget.deadline.elapsed() >= latest);
                 let enough: Enough = &|| budget.is_over() || is_late();
                 let state = match &mut self.partners {
@@ -744,7 +793,7 @@ impl Engine for Rounds<'_> {
                     state => state?,
                 };
                 let shorter =
-                    if state.best_cost < self.best_cost { Some(population.best_tour()?) } else { None };
+                    if state.best_cost < self.now.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
                 if is_exhausted || is_late() {
                     self.join(&|| budget.is_over())?;
@@ -777,28 +826,31 @@ impl Engine for Rounds<'_> {
         Ok(())
     }
 
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        // Runs that share tours would have to be saved together.
+        if self.partners.is_some() { Ok(None) } else { self.save_all().map(Some) }
+    }
+
     fn status(&self) -> Status {
         Status {
-            iterations: self.kicks,
-            best_iteration: self.best_kicks,
-            best_cost: Some(self.best_cost),
-            cost: self.cost,
-            tours: self.made,
+            iterations: self.now.kicks,
+            best_iteration: self.now.best_kicks,
+            best_cost: Some(self.now.best_cost),
+            cost: self.now.cost,
+            tours: self.now.made,
             ended: self.ended,
         }
     }
 
     fn best(&mut self) -> Result<Vec<u32>, BackendError> {
-        match &self.shorter {
-            Some(tour) => Ok(tour.clone()),
-            None => self.lin_kernighan.best_tour(),
-        }
+        self.best_tour()
     }
 
     fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {
         self.partners = None;
         let is_interrupted = deadline.ended_by() == StopReason::Interrupt;
-        if is_interrupted && self.plan.is_alone && self.is_to_cross && matches!(self.phase, Phase::Kicks) {
+        if is_interrupted && self.plan.is_alone && self.now.is_to_cross && matches!(self.phase, Phase::Kicks)
+        {
             let spent = deadline.elapsed();
             let time = spent.div_f64(INTERRUPTED).min(MOST_INTERRUPTED);
             return match self.cross_briefly(spent, time) {
@@ -816,17 +868,17 @@ impl Engine for Rounds<'_> {
 
     fn describe(&self) -> String {
         let mut layout = self.layout.clone();
-        let is_crossed = self.has_crossed;
-        match self.last_start.times {
+        let is_crossed = self.now.has_crossed;
+        match self.now.last_start.times {
             0 if is_crossed => layout += "; crossed",
             0 => {}
             1 => layout += "; crossed, restarted",
             times => _ = write!(layout, "; crossed, restarted {times} times"),
         }
-        if self.epochs.over() > 0 {
-            _ = write!(layout, "; {} epochs", self.epochs.over() + 1);
+        if self.now.epochs.over() > 0 {
+            _ = write!(layout, "; {} epochs", self.now.epochs.over() + 1);
         }
-        if self.is_kicked_on {
+        if self.now.is_kicked_on {
             layout += ", then kicks applied to the best tour";
         }
         layout
@@ -834,7 +886,7 @@ impl Engine for Rounds<'_> {
 
     fn part(&self) -> &'static str {
         match self.phase {
-            Phase::Descent | Phase::Kicks if self.is_kicked_on => "kicks after crossing",
+            Phase::Descent | Phase::Kicks if self.now.is_kicked_on => "kicks after crossing",
             Phase::Descent => "descent",
             Phase::Kicks => "kicks",
             Phase::Crossing(_) => "crossing",
@@ -910,20 +962,20 @@ mod tests {
     fn a_restarted_run_keeps_the_best_tour() {
         // So few tours that each restart is exhausted long before the time is up.
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
-        let is_over = |rounds: &Rounds, _: Deadline| rounds.last_start.times >= 8;
+        let is_over = |rounds: &Rounds, _: Deadline| rounds.now.last_start.times >= 8;
         advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
     }
 
     #[test]
     fn an_interrupt_crosses_tours_that_were_kicked() {
         let stop = Stop::after(Duration::from_secs(600));
-        let is_over = |rounds: &Rounds, _: Deadline| rounds.kicks >= 100;
+        let is_over = |rounds: &Rounds, _: Deadline| rounds.now.kicks >= 100;
         advance((5500, 12), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
-            let before = rounds.best_cost;
+            let before = rounds.now.best_cost;
             rounds.cross_briefly(Duration::from_secs(3), Duration::from_secs(60)).unwrap();
-            assert!(rounds.has_crossed && rounds.best_cost < before);
+            assert!(rounds.now.has_crossed && rounds.now.best_cost < before);
             let best = rounds.best().unwrap();
-            assert_eq!(rounds.plan.problem.length(&best), Some(rounds.best_cost));
+            assert_eq!(rounds.plan.problem.length(&best), Some(rounds.now.best_cost));
         });
     }
 
@@ -936,8 +988,8 @@ mod tests {
             let crossed = |end: Duration| (end.as_secs_f64() >= crossed_from).then_some(tours);
             let epochs = Epochs::of((Duration::ZERO, Duration::from_secs(4)), true, crossed);
             advance((n, tours), epochs, &stop, is_over, |rounds| {
-                assert!(rounds.epochs.over() > 0 && rounds.epochs.is_last());
-                assert!(rounds.has_crossed && rounds.bests.len() as u32 <= rounds.epochs.over());
+                assert!(rounds.now.epochs.over() > 0 && rounds.now.epochs.is_last());
+                assert!(rounds.now.has_crossed && rounds.bests.len() as u32 <= rounds.now.epochs.over());
             });
         }
     }

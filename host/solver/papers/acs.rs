@@ -170,7 +170,7 @@ pub(in crate::solver) fn solve(
     settings: &AcsSettings,
     backend: &Backend,
     stop: &Stop,
-    contact: Contact<'_>,
+    mut contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let deadline = Deadline::now(stop);
     let haste = Haste::new(instance, deadline);
@@ -194,6 +194,7 @@ pub(in crate::solver) fn solve(
         branching: None,
         part: "ants",
     };
+    iterations.resume(contact.resumed.take())?;
     island::run(&mut iterations, (instance, &problem), backend, deadline, contact)
 }
 

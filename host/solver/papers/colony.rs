@@ -2,7 +2,7 @@
 
 use antwarp_core::papers::ants::colony::ColonyState;
 
-use crate::engine::{BackendError, Budget, Colony, Deadline, Engine, Enough, LocalSearch, Status};
+use crate::engine::{BackendError, Budget, Colony, Deadline, Engine, Enough, LocalSearch, State, Status};
 use crate::instance::{Instance, Watch};
 use crate::solver::SolveError;
 
@@ -43,6 +43,17 @@ pub(in crate::solver) struct Iterations<'a, C: ?Sized> {
 }
 
 impl<C: Colony + ?Sized> Iterations<'_, C> {
+    /// Continues from the state of an earlier run, if there is one.
+    ///
+    /// # Errors
+    /// As [`Colony::restore`].
+    pub fn resume(&mut self, state: Option<State>) -> Result<(), BackendError> {
+        if let Some(mut state) = state {
+            self.state = Some(self.colony.restore(&mut state)?);
+        }
+        Ok(())
+    }
+
     /// Does the work before the first iteration; returns false if interrupted by `enough` before it was complete.
     ///
     /// # Errors
@@ -83,6 +94,12 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
 
     fn best(&mut self) -> Result<Vec<u32>, BackendError> {
         self.colony.best_tour()
+    }
+
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        let mut state = State::default();
+        self.colony.save(&mut state)?;
+        Ok(Some(state))
     }
 
     fn take_in(&mut self, _: u32, cost: i64, tour: &Vec<u32>) -> Result<(), BackendError> {

@@ -193,7 +193,7 @@ pub(in crate::solver) fn solve(
     given: Option<Vec<u32>>,
     backend: &Backend,
     stop: &Stop,
-    contact: Contact<'_>,
+    mut contact: Contact<'_>,
     keep: Option<Keep<'_>>,
 ) -> Result<Solution, SolveError> {
     let deadline = Deadline::now(stop);
@@ -205,7 +205,12 @@ pub(in crate::solver) fn solve(
         return haste.end(shortest);
     };
     let spec = settings.spec(&problem, stop);
-    let Some(first) = first_individuals_until(instance, &problem, settings, given, &late)? else {
+    let first = match contact.resumed {
+        // Its individuals replace them.
+        Some(_) => Some(FirstIndividuals::Random),
+        None => first_individuals_until(instance, &problem, settings, given, &late)?,
+    };
+    let Some(first) = first else {
         return haste.end(Some(problem.start_tour().to_vec()));
     };
     let mut population = backend.population(&problem, &spec, first)?;
@@ -224,6 +229,7 @@ pub(in crate::solver) fn solve(
         branching: None,
         part: "generations",
     };
+    generations.resume(contact.resumed.take())?;
     // The given tours are not lost, even if time is up; a population to be saved has to be complete.
     let is_given = settings.initial == Initial::File;
     let begun =

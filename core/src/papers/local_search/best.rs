@@ -93,6 +93,12 @@ impl DescentState {
         DescentState { cost, accepted_cost: cost, best_cost: cost, ..DescentState::default() }
     }
 
+    /// Returns the state between two passes: without what the last one did.
+    pub fn settled(self) -> Self {
+        let turns = [Stretch::default(); perturb::STEPS as usize];
+        DescentState { claimed: 0, copies: 0, steps: 0, turns, ..self }
+    }
+
     /// Returns the length of the shortest tour: the best one, or the current tour during a descent.
     pub fn least(&self) -> i64 {
         self.best_cost.min(self.cost)

@@ -13,7 +13,7 @@ use super::pair::{Desk, Heir};
 use super::tour::Tour;
 use antwarp_engine::LocalSearch;
 use antwarp_engine::genetic::{GeneticSpec, Initial};
-use antwarp_engine::{BackendError, Enough, Sharing};
+use antwarp_engine::{BackendError, Enough, Sharing, State};
 
 /// Generations without a better tour after which a group is exhausted.
 const PATIENCE: u32 = 50;
@@ -210,6 +210,45 @@ impl Group {
         self.tours[place].rewrite(|order| order.copy_from_slice(tour));
         self.enter(shared, place..place + 1)?;
         self.judge();
+        Ok(())
+    }
+
+    /// Saves its tours.
+    pub fn save(&self, state: &mut State) -> Result<(), BackendError> {
+        let counts = [self.built as i64, self.born.into(), self.best, self.waited.into()];
+        state.put(&counts)?;
+        state.put(&[u8::from(self.given), u8::from(self.exhausted)])?;
+        let n = self.tours.first().map_or(0, Tour::n) as usize;
+        let mut tours = allocate("a checkpoint", n * self.tours.len())?;
+        tours
+            .chunks_exact_mut(n.max(1))
+            .zip(&self.tours)
+            .for_each(|(to, tour)| to.copy_from_slice(tour.order()));
+        state.put(&tours)
+    }
+
+    /// Restores the tours of such a group.
+    pub fn restore(&mut self, shared: &Shared<'_>, state: &mut State) -> Result<(), BackendError> {
+        let [built, born, best, waited] = state.take_one([0_i64; 4])?;
+        let [given, exhausted] = state.take_one([0_u8; 2])?;
+        let tours = state.take_tours(shared.nodes.problem.n())?;
+        let n = shared.nodes.problem.n() as usize;
+        let (Ok(built), Ok(born), Ok(waited)) =
+            (usize::try_from(built), u32::try_from(born), u32::try_from(waited))
+        else {
+            return Err(BackendError::State);
+        };
+        if built > self.tours.len() || tours.len() != n * self.tours.len() {
+            return Err(BackendError::State);
+        }
+        for (tour, saved) in self.tours.iter_mut().zip(tours.chunks_exact(n)) {
+            tour.rewrite(|order| order.copy_from_slice(saved));
+        }
+        self.costs.fill(i64::MAX);
+        self.census.clear()?;
+        self.enter(shared, 0..built)?;
+        (self.built, self.born, self.given) = (built, born, given != 0);
+        (self.best, self.waited, self.exhausted) = (best, waited, exhausted != 0);
         Ok(())
     }
 

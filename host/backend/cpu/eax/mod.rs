@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use super::check_memory;
 use antwarp_engine::genetic::{FirstIndividuals, GeneticSpec};
-use antwarp_engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing, State};
 use census::Census;
 use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;
@@ -185,6 +185,22 @@ impl Colony for CpuEax<'_> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         Ok(self.best_tour.clone())
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        state.put(&[self.state])?;
+        state.put(&self.best_tour)?;
+        self.groups.iter().try_for_each(|group| group.save(state))
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        self.state = state.take_one(self.state)?;
+        self.state.done = (self.state.best_cost <= self.shared.spec.target).into();
+        self.best_tour = state.take_tour(self.shared.nodes.problem.n())?;
+        let shared = &self.shared;
+        self.groups.iter_mut().try_for_each(|group| group.restore(shared, state))?;
+        self.begun = true;
+        Ok(self.state)
     }
 
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {

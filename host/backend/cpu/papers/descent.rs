@@ -12,7 +12,7 @@ use antwarp_core::team::{Serial, Slots};
 
 use crate::variants::{with_operator, with_places};
 use crate::{Together, allocate, short_of_memory};
-use antwarp_engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, each_pass};
+use antwarp_engine::{BackendError, Descent, DescentSpec, Enough, Pass, Problem, State, each_pass};
 use antwarp_instance::Watch;
 use antwarp_instance::parallel;
 
@@ -165,6 +165,25 @@ impl<G: Geometry> Descent for CpuDescent<'_, G> {
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         let on_the_way = self.state.cost < self.state.best_cost;
         Ok(if on_the_way { self.tour[0].clone() } else { self.best_tour.clone() })
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        state.put(&[self.state])?;
+        state.put(&self.tour[0])?;
+        state.put(&self.accepted[0])?;
+        state.put(&self.best_tour)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<DescentState, BackendError> {
+        let n = self.problem.n();
+        self.state = self.spec.resumed(state.take_one(self.state)?);
+        for arrays in [&mut self.tour, &mut self.accepted] {
+            arrays[0] = state.take_tour(n)?;
+            let [order, position] = arrays;
+            (0..).zip(order.iter()).for_each(|(p, &node)| position[node as usize] = p);
+        }
+        self.best_tour = state.take_tour(n)?;
+        Ok(self.state)
     }
 
     fn evaluation(&self) -> Pass {

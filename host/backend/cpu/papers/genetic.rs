@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::variants::{with_operator, with_places};
 use crate::{Quad, Together, allocate, check_memory, eax, parallel};
 use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
-use antwarp_engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, Worker};
+use antwarp_engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, State, Worker};
 use antwarp_instance::parallel::each;
 
 /// Makes a population for `problem` on CPU threads.
@@ -285,6 +285,31 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
         let costs = (0u32..).zip(&self.table.costs);
         let place = costs.min_by_key(|&(_, cost)| cost).map_or(0, |(place, _)| place);
         self.individual(place)
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let n = self.problem.n() as usize;
+        state.put(&[self.state])?;
+        let mut individuals = allocate("a checkpoint", self.individuals.len())?;
+        for (to, &row) in individuals.chunks_exact_mut(n).zip(&self.table.rows) {
+            to.copy_from_slice(&self.individuals[row as usize * n..][..n]);
+        }
+        state.put(&individuals)?;
+        state.put(&self.table.costs)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        self.state = state.take_one(self.state)?;
+        let individuals = state.take_tours(self.problem.n())?;
+        if individuals.len() != self.individuals.len() {
+            return Err(BackendError::State);
+        }
+        self.individuals = individuals;
+        self.table = Table::new(self.spec.individuals)?;
+        state.copy_to(&mut self.table.costs)?;
+        self.first = None;
+        self.look();
+        Ok(self.state)
     }
 
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {

@@ -17,7 +17,7 @@ use crate::backend::cuda::{
     Buffer, Device, Launch, MakeMoves, ProposeMoves, SelectMove, SettleTours, TEAM_BYTES, TurnStretch,
     buffers,
 };
-use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, each_pass};
+use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, State, each_pass};
 
 /// Threads of a block that evaluates moves, with a warp per node.
 const BLOCK: u32 = 256;
@@ -286,6 +286,32 @@ impl Descent for CudaDescent<'_> {
         let on_the_way = self.state.cost < self.state.best_cost;
         let tour = if on_the_way { &self.buffers.order } else { &self.buffers.best_tour };
         tour.to_vec(self.device.stream())
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.device.check_idle()?;
+        let (stream, b) = (self.device.stream(), &self.buffers);
+        state.put(&[self.state])?;
+        [&b.order, &b.accepted_order, &b.best_tour]
+            .into_iter()
+            .try_for_each(|tour| state.put(&tour.to_vec(stream)?))
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<DescentState, BackendError> {
+        let (stream, n, b) = (self.device.stream(), self.problem.n(), &mut self.buffers);
+        self.state = self.spec.resumed(state.take_one(self.state)?);
+        b.state.write(stream, &[self.state])?;
+        for (order, position) in
+            [(&mut b.order, &mut b.position), (&mut b.accepted_order, &mut b.accepted_position)]
+        {
+            let tour = state.take_tour(n)?;
+            let mut positions = vec![0; tour.len()];
+            (0..).zip(&tour).for_each(|(p, &node)| positions[node as usize] = p);
+            order.write(stream, &tour)?;
+            position.write(stream, &positions)?;
+        }
+        b.best_tour.write(stream, &state.take_tour(n)?)?;
+        Ok(self.state)
     }
 
     fn evaluation(&self) -> Pass {

@@ -17,7 +17,7 @@ use crate::backend::cuda::{
     TransferIndividuals, buffers,
 };
 use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
-use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem};
+use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem, State};
 
 /// Returns the names of all kernels that a population may load, except those of local search.
 pub fn kernel_names() -> Vec<String> {
@@ -486,6 +486,35 @@ impl Colony for CudaPopulation<'_> {
         let costs = self.costs()?;
         let place = (0u32..).zip(costs).min_by_key(|&(_, cost)| cost).map_or(0, |(place, _)| place);
         self.individual(place)
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let costs = self.costs()?;
+        let stream = self.device.stream();
+        let rows = self.buffers.table.rows.to_vec(stream)?;
+        let raw = self.buffers.individuals.to_vec(stream)?;
+        let size = self.problem.n() as usize * self.storage.id_bytes();
+        let row = |&row: &u32| from_id_bytes(self.storage, &raw[row as usize * size..][..size]);
+        state.put(&[self.state])?;
+        state.put(&rows.iter().flat_map(row).collect::<Vec<u32>>())?;
+        state.put(&costs)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        let (stream, count) = (self.device.stream(), self.spec.individuals);
+        self.state = state.take_one(self.state)?;
+        let individuals = state.take_tours(self.problem.n())?;
+        let costs: Vec<i64> = state.take_all(count as usize)?;
+        if individuals.len() != self.problem.n() as usize * count as usize {
+            return Err(BackendError::State);
+        }
+        let b = &mut self.buffers;
+        b.individuals.write(stream, &id_bytes(self.storage, &individuals))?;
+        b.table.rows.write(stream, &(0..count).collect::<Vec<u32>>())?;
+        b.table.costs.write(stream, &costs)?;
+        self.begun = true;
+        self.state.done = (self.state.best_cost <= self.spec.target).into();
+        Ok(self.state)
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {

@@ -9,7 +9,7 @@ use antwarp_core::papers::local_search::best::DescentState;
 use super::settings::{IlsSettings, Moves};
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Budget, Deadline, Descent, DescentSpec, Engine, Problem, Status, Stop, StopReason,
+    BackendError, Budget, Deadline, Descent, DescentSpec, Engine, Problem, State, Status, Stop, StopReason,
 };
 use crate::instance::Instance;
 use crate::solver::island::{self, Contact};
@@ -39,16 +39,21 @@ pub(super) fn solve(
     backend: &Backend,
     deadline: Deadline<'_>,
     start_cost: i64,
-    contact: Contact<'_>,
+    mut contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let spec = settings.descent(problem, deadline.stop, start_cost);
     let mut passes = Passes {
         descent: backend.descent(problem, &spec)?,
         settings,
-        setup: deadline.elapsed(),
+        problem,
+        since: deadline.elapsed(),
         mean_edge: start_cost as f32 / problem.n() as f32,
         state: DescentState::new(start_cost),
     };
+    if let Some(state) = &mut contact.resumed {
+        passes.since = state.take_json()?;
+        passes.state = passes.descent.restore(state)?;
+    }
     island::run(&mut passes, (instance, problem), backend, deadline, contact)
 }
 
@@ -56,7 +61,9 @@ pub(super) fn solve(
 struct Passes<'a> {
     descent: Box<dyn Descent + 'a>,
     settings: &'a IlsSettings,
-    setup: Duration,
+    problem: &'a Problem,
+    /// When the first pass began.
+    since: Duration,
     mean_edge: f32,
     state: DescentState,
 }
@@ -67,7 +74,7 @@ impl Engine for Passes<'_> {
 
     fn advance(&mut self, budget: &Budget) -> Result<u64, BackendError> {
         // The kicks lower it too, but on the backend: how many there are in a batch depends on time.
-        let left = (1.0 - budget.progress(self.setup, 0)).max(0.0);
+        let left = (1.0 - budget.progress(self.since, 0)).max(0.0);
         let annealing = self.settings.temperature * self.mean_edge * left;
         let temperature = self.settings.accept.temperature(annealing);
         let passes = budget.units.min(u64::from(u32::MAX));
@@ -93,6 +100,14 @@ impl Engine for Passes<'_> {
 
     fn best(&mut self) -> Result<Vec<u32>, BackendError> {
         self.descent.best_tour()
+    }
+
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        let mut state = State::default();
+        state.put(self.problem.start_tour())?;
+        state.put_json(&self.since)?;
+        self.descent.save(&mut state)?;
+        Ok(Some(state))
     }
 
     fn describe(&self) -> String {

@@ -24,7 +24,7 @@ pub(in crate::solver) fn solve(
     initial: Option<&[u32]>,
     backend: &Backend,
     stop: &Stop,
-    contact: Contact<'_>,
+    mut contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let deadline = Deadline::now(stop);
     if settings.improvement == Improvement::First {
@@ -40,8 +40,9 @@ pub(in crate::solver) fn solve(
     let Some(near) = near else {
         return haste.end(initial.map(<[u32]>::to_vec));
     };
-    let start = match initial {
-        Some(tour) => Some(tour.to_vec()),
+    let resumed = contact.resumed.as_mut().map(|state| state.take_tour(instance.len() as u32));
+    let start = match resumed.transpose()?.or_else(|| initial.map(<[u32]>::to_vec)) {
+        Some(tour) => Some(tour),
         None => start::tour_until(instance, settings.start, &near, settings.seed, &late),
     };
     let start = match start {

@@ -15,7 +15,7 @@ use super::hits::{Counted, Hits};
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::{Together, allocate, parallel};
 use antwarp_engine::acs::{AcsSpec, Pheromone, Update};
-use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Plain, Problem, State, Worker};
 use antwarp_instance::Watch;
 use antwarp_instance::memory::bytes;
 use antwarp_instance::parallel::each;
@@ -42,10 +42,24 @@ trait Store: Sized + Sync {
     /// # Safety
     /// As [`acs::update_step_atomically`].
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32);
+    /// Returns the bytes of the trails, in parts, and the further words.
+    fn content(&self) -> (Vec<&[u8]>, &[u32]);
+    /// The same, to be overwritten.
+    fn content_mut(&mut self) -> (Vec<&mut [u8]>, &mut [u32]);
     /// Returns the share of updates that found their trail, if counted.
     fn hit_ratio(&self) -> Option<f64> {
         None
     }
+}
+
+fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: plain data is bytes.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: plain data is bytes, and every pattern of them is a value.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// n x k trails, and n x n.
@@ -97,6 +111,14 @@ impl Store for InMatrix {
         }
     }
 
+    fn content(&self) -> (Vec<&[u8]>, &[u32]) {
+        (vec![bytes_of(&self.near), bytes_of(&self.all)], &self.far)
+    }
+
+    fn content_mut(&mut self) -> (Vec<&mut [u8]>, &mut [u32]) {
+        (vec![bytes_of_mut(&mut self.near), bytes_of_mut(&mut self.all)], &mut self.far)
+    }
+
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // SAFETY: the caller's promise.
         unsafe { acs::update_step_atomically(Serial, world, memory, tour, step) }
@@ -118,6 +140,14 @@ impl Store for InCandidates {
 
     fn view(&mut self, ants: &Ants) -> Self::View {
         candidate_trails(&mut self.0, ants)
+    }
+
+    fn content(&self) -> (Vec<&[u8]>, &[u32]) {
+        (vec![bytes_of(&self.0)], &[])
+    }
+
+    fn content_mut(&mut self) -> (Vec<&mut [u8]>, &mut [u32]) {
+        (vec![bytes_of_mut(&mut self.0)], &mut [])
     }
 
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
@@ -164,6 +194,18 @@ impl Store for InRings {
         self.rings()
     }
 
+    fn content(&self) -> (Vec<&[u8]>, &[u32]) {
+        let edges = self.edges.as_ptr().cast::<u8>();
+        // SAFETY: quads are numbers, without padding.
+        (vec![unsafe { std::slice::from_raw_parts(edges, size_of_val(&self.edges[..])) }], &self.tails)
+    }
+
+    fn content_mut(&mut self) -> (Vec<&mut [u8]>, &mut [u32]) {
+        let (edges, len) = (self.edges.as_mut_ptr().cast::<u8>(), size_of_val(&self.edges[..]));
+        // SAFETY: quads are numbers, without padding.
+        (vec![unsafe { std::slice::from_raw_parts_mut(edges, len) }], &mut self.tails)
+    }
+
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
         // The settings' check refuses atomic updates of rings; in turn they are right.
         // SAFETY: the caller's promise.
@@ -181,6 +223,14 @@ impl Store for InCountedRings {
     fn view(&mut self, _: &Ants) -> Self::View {
         // SAFETY: both are of this store, which outlives the view as it does that of its rings.
         unsafe { Counted::new(self.rings.rings(), &self.hits) }
+    }
+
+    fn content(&self) -> (Vec<&[u8]>, &[u32]) {
+        self.rings.content()
+    }
+
+    fn content_mut(&mut self) -> (Vec<&mut [u8]>, &mut [u32]) {
+        self.rings.content_mut()
     }
 
     unsafe fn update(world: World<u32, Self::View, Distances>, memory: *mut u8, tour: Slots<u32>, step: u32) {
@@ -363,6 +413,25 @@ impl<'p, P: Store> Iterate<'p> for CpuAcs<'p, P> {
             acs::deposit_row(Serial, rule, (lists.nodes, lists.k), memory, node as u32, links, deposit);
         });
     }
+
+    fn save_trails(&self, state: &mut State) -> Result<(), BackendError> {
+        let (trails, words) = self.store.content();
+        state.put(&trails.concat())?;
+        state.put(words)
+    }
+
+    fn restore_trails(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let (trails, words) = self.spec.take_memory(self.ants.problem, state)?;
+        let (parts, own_words) = self.store.content_mut();
+        let mut rest = &trails[..];
+        for part in parts {
+            let (first, others) = rest.split_at_checked(part.len()).ok_or(BackendError::State)?;
+            part.copy_from_slice(first);
+            rest = others;
+        }
+        own_words.copy_from_slice(&words);
+        Ok(())
+    }
 }
 
 impl<P: Store> Colony for CpuAcs<'_, P> {
@@ -372,6 +441,14 @@ impl<P: Store> Colony for CpuAcs<'_, P> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         Ok(self.ants.best_tour())
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.save_all(state)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        self.restore_all(state)
     }
 
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {

@@ -2,7 +2,7 @@
 
 use crate::{allocate, population};
 use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
-use antwarp_engine::{BackendError, Enough, LocalSearch, Problem};
+use antwarp_engine::{BackendError, Enough, LocalSearch, Problem, State};
 
 /// Most tours; beyond this the oldest ones are dropped.
 const MOST: usize = 64;
@@ -21,6 +21,21 @@ impl Elite {
     /// Makes an elite without tours.
     pub(super) fn new(seed: u64) -> Elite {
         Elite { seed, tours: Vec::new(), met: 0 }
+    }
+
+    /// Saves the tours.
+    pub(super) fn save(&self, state: &mut State) -> Result<(), BackendError> {
+        state.put(&[self.met as u64])?;
+        state.put(&self.tours)
+    }
+
+    /// Restores tours of n nodes.
+    pub(super) fn restore(&mut self, state: &mut State, n: u32) -> Result<(), BackendError> {
+        let met = state.take_one(0_u64)?;
+        self.tours = state.take_tours(n)?;
+        self.met = usize::try_from(met).map_err(|_| BackendError::State)?;
+        let is_right = self.tours.len() == self.met.min(MOST) * n as usize;
+        if is_right { Ok(()) } else { Err(BackendError::State) }
     }
 
     /// Returns the number of tours received so far.

@@ -14,7 +14,7 @@ use antwarp_core::tour;
 use super::{Ants, Iterate, Quad, check_memory};
 use crate::{Together, allocate, parallel};
 use antwarp_engine::mmas::{ColonySpec, Selection, TabuKind};
-use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, Worker};
+use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, State, Worker};
 use antwarp_instance::Watch;
 use antwarp_instance::parallel::each;
 
@@ -60,6 +60,13 @@ impl<'p, B: Tabu, S: Select> CpuColony<'p, B, S> {
             weights: table("the weights")?,
             variant: PhantomData,
         })
+    }
+
+    /// Returns the entries of a table.
+    fn entries<'t>(&self, table: &'t [Quad]) -> &'t [f32] {
+        let entries = self.spec.entries(self.ants.problem);
+        // SAFETY: a quad is four of them, and there are as many quads as this many entries need.
+        unsafe { std::slice::from_raw_parts(table.as_ptr().cast::<f32>(), entries) }
     }
 
     fn tables(&mut self) -> Together<Tables> {
@@ -170,6 +177,22 @@ impl<'p, B: Tabu, S: Select> Iterate<'p> for CpuColony<'p, B, S> {
             k => self.update_by(Candidate { lists: self.ants.lists.as_ptr(), k }),
         }
     }
+
+    fn save_trails(&self, state: &mut State) -> Result<(), BackendError> {
+        state.put(self.entries(&self.trails))?;
+        state.put(self.entries(&self.weights))
+    }
+
+    fn restore_trails(&mut self, state: &mut State) -> Result<(), BackendError> {
+        for table in [&mut self.trails, &mut self.weights] {
+            let values = state.take_weights(self.spec.entries(self.ants.problem))?;
+            table
+                .iter_mut()
+                .zip(values.chunks(4))
+                .for_each(|(quad, values)| quad.0[..values.len()].copy_from_slice(values));
+        }
+        Ok(())
+    }
 }
 
 impl<B: Tabu, S: Select> Colony for CpuColony<'_, B, S> {
@@ -181,6 +204,14 @@ impl<B: Tabu, S: Select> Colony for CpuColony<'_, B, S> {
         Ok(self.ants.best_tour())
     }
 
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.save_all(state)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        self.restore_all(state)
+    }
+
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Result<Option<ColonyState>, BackendError> {
         Ok(self.ants.take_in(cost, tour))
     }
@@ -190,10 +221,8 @@ impl<B: Tabu, S: Select> Colony for CpuColony<'_, B, S> {
     }
 
     fn branching_factor(&mut self) -> Result<Option<f64>, BackendError> {
-        let sampled = self.spec.sampled(self.ants.problem);
-        // SAFETY: fours of trails.
-        let trails = unsafe { std::slice::from_raw_parts(self.trails.as_ptr().cast::<f32>(), sampled) };
-        Ok(Some(self.spec.branching_factor(self.ants.problem, trails)))
+        let sampled = &self.entries(&self.trails)[..self.spec.sampled(self.ants.problem)];
+        Ok(Some(self.spec.branching_factor(self.ants.problem, sampled)))
     }
 
     fn describe(&self) -> String {

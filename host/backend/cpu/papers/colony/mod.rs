@@ -24,7 +24,7 @@ use antwarp_core::team::{Serial, Slots};
 use crate::processor::for_this_processor;
 use crate::variants::{with_operator, with_places};
 use crate::{QUAD_WORDS, Quad, Together, allocate, check_memory, parallel};
-use antwarp_engine::{BackendError, Enough, LocalSearch, Phases, Problem, Worker};
+use antwarp_engine::{BackendError, Enough, LocalSearch, Phases, Problem, State, Worker};
 use antwarp_instance::Watch;
 use elite::Elite;
 
@@ -218,6 +218,26 @@ impl<'p> Ants<'p> {
     fn best_tour(&self) -> Vec<u32> {
         self.best_tour.clone()
     }
+
+    fn save(&self, state: &mut State) -> Result<(), BackendError> {
+        state.put(&[self.state])?;
+        state.put(&self.best_tour)?;
+        state.put(&self.restart_tour)?;
+        state.put(&self.successor)?;
+        state.put(&self.predecessor)?;
+        self.elite.save(state)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let n = self.problem.n();
+        self.state = state.take_one(self.state)?;
+        self.state.done = (self.state.best_cost <= self.rules.target).into();
+        self.best_tour = state.take_tour(n)?;
+        self.restart_tour = state.take_tour(n)?;
+        self.successor = state.take_nodes(n, n as usize)?;
+        self.predecessor = state.take_nodes(n, n as usize)?;
+        self.elite.restore(state, n)
+    }
 }
 
 /// A colony, as needed for running iterations.
@@ -232,6 +252,25 @@ trait Iterate<'p> {
     fn depositor(&mut self) -> Depositor;
     /// Deposits and evaporates, for the next iteration.
     fn update(&mut self);
+    /// Saves the trails.
+    fn save_trails(&self, state: &mut State) -> Result<(), BackendError>;
+    /// Restores the trails.
+    fn restore_trails(&mut self, state: &mut State) -> Result<(), BackendError>;
+
+    /// See [`crate::backend::Colony::save`].
+    fn save_all(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.ants().save(state)?;
+        self.save_trails(state)
+    }
+
+    /// See [`crate::backend::Colony::restore`].
+    fn restore_all(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        self.prepare(&Watch::new(&|| false));
+        self.ants().are_prepared = true;
+        self.ants().restore(state)?;
+        self.restore_trails(state)?;
+        Ok(self.ants().state)
+    }
 
     /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
     fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState {

@@ -7,7 +7,7 @@ use antwarp_core::papers::ants::colony::{ColonyState, Depositor};
 use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
 use crate::backend::cuda::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs, buffers};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem, State};
 use crate::memory::bytes;
 
 /// Most warps of a block that walks; the kernels' launch bounds are 640 threads.
@@ -300,6 +300,22 @@ impl Colony for CudaAcs<'_> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         self.ants.best_tour()
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.ants.save(state)?;
+        let stream = self.ants.device.stream();
+        state.put(&self.trails.to_vec(stream)?)?;
+        state.put(&self.tails.to_vec(stream)?)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        let restored = self.ants.restore(state)?;
+        let (trails, words) = self.spec.take_memory(self.ants.problem, state)?;
+        let stream = self.ants.device.stream();
+        self.trails.write(stream, &trails)?;
+        self.tails.write(stream, &words)?;
+        Ok(restored)
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {

@@ -14,7 +14,7 @@ use crate::backend::cuda::{
     Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails, buffers,
 };
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
-use crate::engine::{BackendError, Colony, Enough, Phases, Problem};
+use crate::engine::{BackendError, Colony, Enough, Phases, Problem, State};
 use crate::memory::bytes;
 
 /// Most warps of a construction block; the kernels' launch bounds are 512 threads.
@@ -419,6 +419,21 @@ impl Colony for CudaColony<'_> {
 
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError> {
         self.ants.best_tour()
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.ants.save(state)?;
+        let stream = self.ants.device.stream();
+        state.put(&self.trails.to_vec(stream)?)?;
+        state.put(&self.weights.to_vec(stream)?)
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        let restored = self.ants.restore(state)?;
+        let (stream, entries) = (self.ants.device.stream(), self.spec.entries(self.ants.problem));
+        self.trails.write(stream, &state.take_weights(entries)?)?;
+        self.weights.write(stream, &state.take_weights(entries)?)?;
+        Ok(restored)
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {

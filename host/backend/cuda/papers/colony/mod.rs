@@ -18,7 +18,7 @@ use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
 use crate::backend::cuda::device::GRACE;
 use crate::backend::cuda::tables::{device_matrix, place_bytes};
 use crate::backend::cuda::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts, buffers};
-use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem};
+use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, State};
 
 /// Threads of a warp.
 pub(in crate::backend::cuda) const WARP: u32 = 32;
@@ -361,9 +361,13 @@ impl<'p> Ants<'p> {
         make().map_err(driver("recording an event"))
     }
 
+    /// Returns the state before the first iteration.
+    fn first_state(&self) -> ColonyState {
+        ColonyState::new(self.rules.limits(self.problem.unit_cost(), self.problem.unit_cost()))
+    }
+
     fn state(&self, enough: Enough) -> Result<ColonyState, BackendError> {
-        let limits = self.rules.limits(self.problem.unit_cost(), self.problem.unit_cost());
-        let mut state = [ColonyState::new(limits)];
+        let mut state = [self.first_state()];
         self.device.wait(enough, GRACE)?;
         self.state.read(self.device.stream(), &mut state)?;
         Ok(state[0])
@@ -373,6 +377,39 @@ impl<'p> Ants<'p> {
         self.device.check_idle()?;
         let raw = self.best_tour.to_vec(self.device.stream())?;
         Ok(from_id_bytes(self.storage, &raw))
+    }
+
+    fn save(&self, state: &mut State) -> Result<(), BackendError> {
+        self.device.check_idle()?;
+        let stream = self.device.stream();
+        let mut own = [self.first_state()];
+        self.state.read(stream, &mut own)?;
+        state.put(&own)?;
+        for tour in [&self.best_tour, &self.restart_tour] {
+            state.put(&from_id_bytes(self.storage, &tour.to_vec(stream)?))?;
+        }
+        for links in [&self.successor, &self.predecessor] {
+            state.put(&links.to_vec(stream)?)?;
+        }
+        // There is no elite: it belongs to Lin-Kernighan moves, which ants have on CPU threads only.
+        state.put(&[0_u64])?;
+        state.put::<u32>(&[])
+    }
+
+    fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
+        let (stream, n) = (self.device.stream(), self.problem.n());
+        let mut own = state.take_one(self.first_state())?;
+        own.done = (own.best_cost <= self.rules.target).into();
+        self.state.write(stream, &[own])?;
+        for tour in [&mut self.best_tour, &mut self.restart_tour] {
+            tour.write(stream, &id_bytes(self.storage, &state.take_tour(n)?))?;
+        }
+        for links in [&mut self.successor, &mut self.predecessor] {
+            links.write(stream, &state.take_nodes(n, n as usize)?)?;
+        }
+        let (_, _): (u64, Vec<u32>) = (state.take_one(0)?, state.take_tours(n)?);
+        self.queued = own.iterations;
+        Ok(own)
     }
 
     fn phases(&mut self) -> Result<Phases, BackendError> {
