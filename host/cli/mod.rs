@@ -126,7 +126,7 @@ pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
 }
 
 /// Options that have been renamed: the old name and the new one.
-const RENAMED: [(&str, &str); 2] = [("--start-tour", "--first-tour"), ("--resume", "--load-population")];
+const RENAMED: [(&str, &str); 1] = [("--start-tour", "--first-tour")];
 
 /// Prints what clap has to say about a line, and returns what remains as an error.
 fn printed(error: clap::Error) -> Error {

@@ -67,14 +67,14 @@ impl MachineArgs {
 
     /// Opens the backend for a run. If it uses CPU threads without being asked to, prints a line that says why.
     pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
-        let placement = placement(algorithm, instance, self.backend)?;
-        // Naming GPUs asks for them.
-        let is_asked = self.backend == Choice::Auto && self.gpus.are_named() && placement.suits_gpu;
-        self.open_at(if is_asked { Placement::as_asked(Choice::Auto) } else { placement }, quiet)
+        self.open_at(placement(algorithm, instance, self.backend)?, quiet)
     }
 
-    /// Opens the backend that was chosen. If it is CPU threads without being asked for, prints a line that says why.
+    /// Opens the backend that was chosen, or GPUs if some are named and suit the run. If it is CPU threads without being asked for,
+    /// prints a line that says why.
     pub fn open_at(&self, placement: Placement, quiet: bool) -> Result<Backend> {
+        let is_asked = self.backend == Choice::Auto && self.gpus.are_named() && placement.suits_gpu;
+        let placement = if is_asked { Placement::as_asked(Choice::Auto) } else { placement };
         if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
             super::output::tell(&format!("antwarp: {} runs on CPU threads", as_options(what)));
         }

@@ -35,7 +35,9 @@ struct Saved {
     gap_percent: Option<f64>,
     seconds: f64,
     stopped_by: String,
-    cost: f64,
+    /// The cost and the improvements, which only [moments](Args::moments) need.
+    cost: Option<f64>,
+    #[serde(default)]
     trace: Vec<Found>,
 }
 
@@ -81,7 +83,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let processors_differ = differ(processors.collect());
     let mut lines: Vec<Line> = Vec::new();
     let mut points: Vec<Point> = Vec::new();
-    for (saved, gap_percent) in all {
+    for ((saved, gap_percent), path) in all.into_iter().zip(&args.runs) {
         let Machine { backend, device, units } = &saved.machine;
         let mut machine = match (backend.as_str(), *units) {
             ("cpu", 1) => "1 thread".to_string(),
@@ -95,7 +97,11 @@ pub fn run(args: Args) -> Result<Outcome> {
             machine = format!("{machine}, {}", saved.algorithm);
         }
         if args.moments {
-            let points = moments(&saved, gap_percent);
+            let points = moments(&saved, gap_percent).ok_or_else(|| {
+                let problem =
+                    format!("the gaps of its improvements for {} are not numbers", saved.instance.name);
+                Error::Input(InstanceError::content(path.display().to_string(), problem, HELP))
+            })?;
             lines.push(Line { instance: saved.instance.name, machine, points, is_one_run: true });
             continue;
         }
@@ -138,17 +144,20 @@ impl Point {
     }
 }
 
-/// Returns the gap of a run after each improvement, and at its end.
-fn moments(saved: &Saved, gap_percent: f64) -> Vec<(f64, f64)> {
-    let best_known = saved.cost / (1.0 + gap_percent / 100.0);
+/// Returns the gap of a run after each improvement, and at its end; `None` if a value is missing or infinite.
+fn moments(saved: &Saved, gap_percent: f64) -> Option<Vec<(f64, f64)>> {
+    let best_known = saved.cost? / (1.0 + gap_percent / 100.0);
     let gap = |cost: f64| (100.0 * (cost / best_known - 1.0)).max(0.0);
     let found = saved.trace.iter().map(|found| (found.seconds, gap(found.cost)));
-    found.chain([(saved.seconds, gap_percent)]).collect()
+    let points = found.chain([(saved.seconds, gap_percent)]);
+    points.map(|point| (point.0.is_finite() && point.1.is_finite()).then_some(point)).collect()
 }
+
+const HELP: &str = "give files written by antwarp solve --json";
 
 /// Reads a run that finished, and its gap.
 fn read(path: &Path) -> Result<(Saved, f64)> {
-    let help = "give files written by antwarp solve --json";
+    let help = HELP;
     let unusable =
         |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
     let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a run");

@@ -5,8 +5,8 @@
 //! as part of it.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 #[cfg(unix)]
@@ -25,6 +25,14 @@ use crate::memory::spare;
 /// Interrupts this soon after the first are echoes of it.
 const ECHO: Duration = Duration::from_millis(500);
 
+/// Whether the interrupt came from the user, who can wait a moment for a better tour: a limit of processor time or memory cannot.
+static IS_PATIENT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Returns a flag that is set before the interrupt of [`watch`], if that comes from a signal.
+pub fn is_patient() -> Arc<AtomicBool> {
+    IS_PATIENT.clone()
+}
+
 /// From now on the first interrupt sets the returned flag; the second ends the process at once. Signals that the process was
 /// started to ignore, for example by `nohup`, stay ignored.
 pub fn watch() -> Result<Arc<AtomicBool>> {
@@ -35,6 +43,8 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
     let seen = flag.clone();
     let mut first: Option<Instant> = None;
     let handler = move || {
+        // Whoever asked for an end before had no time.
+        IS_PATIENT.store(!seen.load(Ordering::Relaxed), Ordering::Relaxed);
         seen.store(true, Ordering::Relaxed);
         match first {
             Some(at) if at.elapsed() < ECHO => return,
@@ -147,6 +157,7 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
             // All threads together cannot use up the rest any sooner than this.
             std::thread::sleep(Duration::from_secs_f64(((at - used()) / threads).clamp(0.005, 3600.0)));
         }
+        IS_PATIENT.store(false, Ordering::Relaxed);
         flag.store(true, Ordering::Relaxed);
         let _ = writeln!(
             std::io::stderr(),

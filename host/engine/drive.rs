@@ -194,13 +194,12 @@ pub fn drive<C: Copy + PartialOrd, B>(
     let mut trace = Trace { deadline, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
     let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
-        let part = engine.part();
         // The last batch of a reproducible run may have been cut short: it would continue differently from there.
         if (deadline.stop.iterations.is_none() || !deadline.is_over()) && observe.wants_checkpoint(true) {
             save(engine, deadline, observe)?;
         }
         engine.finish(deadline)?;
-        trace.note(engine.status().best_cost, part);
+        trace.note(engine.status().best_cost, engine.part());
         if let Some(cost) = engine.status().best_cost {
             kept = Some((cost, engine.best()?));
         }

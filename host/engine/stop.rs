@@ -24,6 +24,9 @@ pub struct Stop<C = i64> {
     pub stagnation: Option<u64>,
     /// Set from outside, for example by Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
+    /// Whether an engine may take up to a second to improve its result after an interrupt, as chained Lin-Kernighan does by crossing
+    /// its tours. May be set together with the interrupt.
+    pub is_patient: Arc<AtomicBool>,
 }
 
 /// Why a run stopped.
@@ -60,6 +63,7 @@ impl<C> Stop<C> {
             target: None,
             stagnation: None,
             interrupt: Arc::default(),
+            is_patient: Arc::default(),
         }
     }
 
@@ -90,7 +94,8 @@ impl<C> Stop<C> {
     /// Returns the limits with a target of another cost type.
     pub fn with_target<D>(&self, target: Option<D>) -> Stop<D> {
         let Stop { time, before, iterations, stagnation, .. } = *self;
-        Stop { time, before, iterations, target, stagnation, interrupt: self.interrupt.clone() }
+        let (interrupt, is_patient) = (self.interrupt.clone(), self.is_patient.clone());
+        Stop { time, before, iterations, target, stagnation, interrupt, is_patient }
     }
 }
 

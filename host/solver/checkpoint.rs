@@ -105,7 +105,7 @@ impl Checkpoint {
     pub fn read(path: &Path) -> Result<Checkpoint, InstanceError> {
         let wrong =
             |problem: String, help: &str| InstanceError::content(path.display().to_string(), problem, help);
-        let other = "give a file that was written by --checkpoint";
+        let other = "give a file that was written by --checkpoint; --load-population takes a population";
         let unreadable = |cause| InstanceError::read(path, cause).where_missing(other);
         let size = std::fs::metadata(path).map_err(unreadable)?.len();
         memory::check(2 * size).map_err(|_| {

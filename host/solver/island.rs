@@ -81,16 +81,21 @@ impl Names {
         Names { outside, inside }
     }
 
-    fn outward(&self, mut tour: Vec<u32>) -> Vec<u32> {
-        tour.par_iter_mut().with_min_len(MIN_LEN).for_each(|node| *node = self.outside[*node as usize]);
-        tour
+    /// Returns `None` if the tour has unknown nodes: a GPU that fails may have returned anything.
+    fn outward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        translated(tour, &self.outside)
     }
 
     /// Returns `None` if the tour has unknown nodes.
     fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
-        let node = |&name: &u32| self.inside.get(name as usize).copied();
-        tour.par_iter().with_min_len(MIN_LEN).map(node).collect()
+        translated(tour, &self.inside)
     }
+}
+
+/// Returns the name of each node of a tour, if all have one.
+fn translated(tour: &[u32], names: &[u32]) -> Option<Vec<u32>> {
+    let name = |&node: &u32| names.get(node as usize).copied();
+    tour.par_iter().with_min_len(MIN_LEN).map(name).collect()
 }
 
 /// Translates tours for an observer.
@@ -109,7 +114,9 @@ impl Observe for Outward<'_> {
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {
         let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
-        self.observe.better(cost, &names.outward(best.clone()));
+        if let Some(best) = names.outward(best) {
+            self.observe.better(cost, &best);
+        }
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
@@ -119,10 +126,10 @@ impl Observe for Outward<'_> {
     fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
         let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
         let translate = |snapshot: Snapshot| {
-            let (cost, tour) = snapshot.best;
-            Snapshot { best: (cost, names.outward(tour)), ..snapshot }
+            let tour = names.outward(&snapshot.best.1).ok_or(BackendError::State)?;
+            Ok(Snapshot { best: (snapshot.best.0, tour), ..snapshot })
         };
-        self.observe.checkpoint(snapshot.map(translate));
+        self.observe.checkpoint(snapshot.and_then(translate));
     }
 }
 
@@ -186,8 +193,10 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
         }
         self.take_arrivals()?;
         // The others already have what came from them.
-        if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least) {
-            self.post.send(cost, self.names.outward(self.engine.best()?));
+        if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least)
+            && let Some(tour) = self.names.outward(&self.engine.best()?)
+        {
+            self.post.send(cost, tour);
             self.least = cost;
         }
         let every = if self.post.in_lockstep() { TOLD_EVERY } else { EVERY };

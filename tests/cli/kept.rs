@@ -1,11 +1,14 @@
 //! The best tour so far is in a file while a run goes on, and stays there if the run is killed. On the CPU.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::common::is_watching;
 
 tests! {
     a_killed_run_leaves_its_best_tour,
@@ -14,12 +17,49 @@ tests! {
     what_cannot_be_kept_is_told_once_and_the_run_goes_on,
 }
 
+/// A run that ends with the test, however that ends.
+pub struct Run(Option<Child>);
+
+impl Deref for Run {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        self.0.as_ref().unwrap()
+    }
+}
+
+impl DerefMut for Run {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+}
+
+impl Run {
+    /// Starts a command.
+    pub fn of(command: &mut Command) -> Run {
+        Run(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+
+    /// Waits for its end.
+    pub fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let Some(run) = &mut self.0 {
+            run.kill().and_then(|()| run.wait().map(drop)).unwrap();
+        }
+    }
+}
+
 /// Starts a run on 3,162 nodes in a folder.
-fn start(folder: &TempDir, args: &[&str]) -> Child {
+fn start(folder: &TempDir, args: &[&str]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
     command.args(["solve", "E3k.0", "--backend", "cpu", "--threads", "1"]).args(args);
     command.current_dir(folder.path()).env("ANTWARP_TUNING", "none");
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    Run::of(&mut command)
 }
 
 fn check(tour: &Path) {
@@ -36,10 +76,14 @@ fn until(what: impl Fn() -> bool) {
     }
 }
 
+fn is_written(file: &Path) -> bool {
+    file.metadata().is_ok_and(|file| file.len() > 0)
+}
+
 /// Ends a run as the user would; what it printed.
-fn interrupt(run: Child) -> String {
+fn interrupt(run: Run) -> String {
     assert!(Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success());
-    let Output { status, stdout, stderr } = run.wait_with_output().unwrap();
+    let Output { status, stdout, stderr } = run.output();
     let told = String::from_utf8([stdout, stderr].concat()).unwrap();
     assert_eq!(status.code(), Some(130), "{told}");
     told
@@ -57,7 +101,7 @@ fn a_killed_run_leaves_its_best_tour() {
     let path = |name: &str| folder.path().join(name);
     let tours = ["a.tour", "b.tour", "c.tour", "d.tour"];
     let mut runs = tours.map(|tour| start(&folder, &["--time", "10m", "--tour", tour]));
-    until(|| tours.iter().all(|tour| path(tour).exists()));
+    until(|| tours.iter().all(|tour| is_written(&path(tour))));
     for (run, tour) in runs.iter_mut().zip(tours) {
         sleep(Duration::from_millis(370));
         run.kill().unwrap();
@@ -72,13 +116,13 @@ fn a_long_run_keeps_its_tour_in_a_file_of_its_own() {
     std::fs::write(folder.path().join("E3k.0-best.tour"), "mine").unwrap();
     let mut killed = start(&folder, &["--time", "10m"]);
     let kept = folder.path().join("E3k.0-best-2.tour");
-    until(|| kept.exists());
+    until(|| is_written(&kept));
     killed.kill().unwrap();
     killed.wait().unwrap();
     check(&kept);
     let run = start(&folder, &["--time", "10m"]);
     let kept = folder.path().join("E3k.0-best-3.tour");
-    until(|| kept.exists());
+    until(|| is_written(&kept));
     let told = interrupt(run);
     assert!(told.contains("the best tour so far is kept in E3k.0-best-3.tour"), "{told}");
     // Nothing else was requested, so it has the final tour.
@@ -93,7 +137,7 @@ fn a_file_of_its_own_is_removed_when_the_tour_is_in_another() {
     std::fs::create_dir(folder.path().join("deep")).unwrap();
     let run = start(&folder, &["--time", "61s", "--json", "deep/run.json"]);
     let kept = folder.path().join("deep/E3k.0-best.tour");
-    until(|| kept.exists());
+    until(|| is_written(&kept));
     check(&kept);
     let told = interrupt(run);
     assert!(told.contains("the best tour so far is kept in deep/E3k.0-best.tour"), "{told}");
@@ -103,13 +147,15 @@ fn a_file_of_its_own_is_removed_when_the_tour_is_in_another() {
 fn what_cannot_be_kept_is_told_once_and_the_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let run = start(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
-    let told = String::from_utf8(run.wait_with_output().unwrap().stderr).unwrap();
+    let told = String::from_utf8(run.output().stderr).unwrap();
     assert!(told.contains("deep/a.tour") && !told.contains("is not kept"), "{told}");
     std::fs::create_dir(folder.path().join("deep")).unwrap();
     let run = start(&folder, &["--time", "12s", "--tour", "deep/a.tour"]);
+    // Outputs have been checked.
+    until(|| is_watching(run.id()));
     sleep(Duration::from_secs(1));
-    std::fs::remove_dir(folder.path().join("deep")).unwrap();
-    let Output { status, stderr, .. } = run.wait_with_output().unwrap();
+    std::fs::remove_dir_all(folder.path().join("deep")).unwrap();
+    let Output { status, stderr, .. } = run.output();
     let told = String::from_utf8(stderr).unwrap();
     assert_eq!(told.matches("the best tour so far is not kept").count(), 1, "{told}");
     // The tour was written elsewhere.

@@ -15,6 +15,8 @@ mod data;
 
 mod bench;
 mod bound;
+#[cfg(unix)]
+mod checkpoints;
 mod colonies;
 mod field;
 mod genetic;
@@ -38,6 +40,8 @@ fn main() -> std::process::ExitCode {
         &[
             bench::TESTS,
             bound::TESTS,
+            #[cfg(unix)]
+            checkpoints::TESTS,
             colonies::TESTS,
             field::TESTS,
             genetic::TESTS,

@@ -27,7 +27,7 @@ pub fn interrupted(args: &[&str], after: Duration) -> (Output, Duration) {
 }
 
 /// Whether a process catches SIGTERM; always yes where the system does not tell.
-fn is_watching(process: u32) -> bool {
+pub fn is_watching(process: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return true };
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set & 1 << 14 != 0)

@@ -12,7 +12,7 @@ use super::super::options::{DEFAULT_TIME, Iterations, MachineArgs, duration, fin
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
-use super::super::{Error, Result};
+use super::super::{Error, Result, signals};
 use crate::cluster::Topology;
 use crate::engine::Stop;
 use crate::instance::{Ends, Instance, ReadOptions};
@@ -98,12 +98,12 @@ pub(super) struct BeginArgs {
     /// lk and ils: start from the tour in this file
     #[arg(long, value_name = "FILE", conflicts_with = "first_tour")]
     pub(super) initial_tour: Option<PathBuf>,
-    /// ga: continue with the population in this file, and with its seed and settings unless given; a larger --population repeats
-    /// its tours
+    /// ga: continue with the population in this file, and with its seed and settings unless given
+    ///
+    /// A larger --population repeats its tours
     #[arg(long, value_name = "FILE", conflicts_with = "initial")]
     pub(super) load_population: Option<PathBuf>,
-    /// Continue the run of this checkpoint, with its algorithm and settings and, unless others are given, its limits, which count
-    /// from its first start
+    /// Continue the run of this checkpoint; limits count from its start
     #[arg(long, value_name = "FILE", conflicts_with_all = ["initial_tour", "load_population", "config"])]
     pub(super) resume: Option<PathBuf>,
     /// Use the settings in this JSON file, such as those of a run (--json); the command line takes precedence
@@ -164,14 +164,15 @@ pub(super) struct Outputs {
     /// Write a picture of the tour
     #[arg(long, value_name = "FILE|-")]
     pub(super) svg: Option<Output>,
-    /// ga: write the population as a TSPLIB tour file of many tours, which --load-population reads. The current generation is
-    /// finished first, whatever stops the run
+    /// ga: write the population, for --load-population
+    ///
+    /// It is a TSPLIB tour file of many tours. The current generation is finished first, whatever stops the run
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
-    /// Write the state of the run to this file now and then and at its end; --resume continues from it
+    /// Write the run to this file now and then, for --resume
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<Output>,
-    /// Time between checkpoints
+    /// Time between checkpoints; there is another one at the end
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
     pub(super) every: Duration,
     /// Show no progress and no summary
@@ -216,11 +217,12 @@ impl StopArgs {
             || self.target.is_some()
             || self.stagnation.is_some();
         let proven = proven_optimum(instance, initial);
+        let is_patient = signals::is_patient();
         if let Some(Checkpoint { limits, elapsed, .. }) = resumed
             && (!given || ends)
         {
             let Limits { time, iterations, target, stagnation } = *limits;
-            return Stop { time, before: *elapsed, iterations, target, stagnation, interrupt };
+            return Stop { time, before: *elapsed, iterations, target, stagnation, interrupt, is_patient };
         }
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
@@ -229,6 +231,7 @@ impl StopArgs {
             target: self.target.map(|target| instance.inside(target)).max(proven),
             stagnation: self.stagnation,
             interrupt,
+            is_patient,
         }
     }
 }

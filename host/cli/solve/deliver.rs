@@ -26,7 +26,8 @@ impl Plan {
         individuals: Option<&mut Individuals<'_>>,
         kept: Option<&Path>,
     ) -> Result<()> {
-        let mut safe = false;
+        // Whether the tour is in an output, or whoever reads it has seen enough; and whether it is in one for certain.
+        let (mut safe, mut is_written) = (false, false);
         let mut failure = None;
         for (is_tour, written) in [
             (true, self.write_tour(solution)),
@@ -36,7 +37,10 @@ impl Plan {
             (false, self.write_population(solution, individuals)),
         ] {
             match written {
-                Ok(done) => safe |= is_tour && done,
+                Ok(done) => {
+                    is_written |= is_tour && done;
+                    safe |= is_written;
+                }
                 // A reader that closed the pipe has seen enough.
                 Err(error) if error.status() == 0 => safe |= is_tour,
                 Err(error) => failure = failure.or(Some(error)),
@@ -44,10 +48,10 @@ impl Plan {
         }
         let kept = kept.filter(|path| {
             // If it cannot be removed, there are two files, and nothing is lost.
-            let is_removed = safe && std::fs::remove_file(path).is_ok();
+            let is_removed = is_written && std::fs::remove_file(path).is_ok();
             !is_removed
         });
-        if let Some(path) = kept.filter(|_| !safe) {
+        if let Some(path) = kept.filter(|_| !is_written) {
             match tour_file::save(&self.instance, &solution.tour, path) {
                 Ok(()) => safe = true,
                 Err(error) => failure = failure.or(Some(error.into())),

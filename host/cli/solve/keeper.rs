@@ -1,9 +1,11 @@
 //! Keeps the best tour so far in a file while a run goes on, so that a crash or a power cut does not lose it.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -24,24 +26,32 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
 
 /// Where the best tour so far is kept.
-#[derive(Clone, Debug)]
-pub(super) enum Place {
+enum Place {
     /// In the requested tour file.
     Tour(Output),
     /// In a file of its own, from this time of the run on.
     Own {
-        /// The file.
-        path: PathBuf,
+        /// The first of the names it may have, without their numbers and ending.
+        stem: PathBuf,
         /// When it is first written.
         from: Duration,
     },
 }
 
+/// What was kept.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The file of its own, if it was written.
+    pub path: Option<PathBuf>,
+    /// The best of the received tours.
+    pub best: Option<Arc<Voyager>>,
+}
+
 /// Writes the best tour now and then, on a thread of its own; see the [module](self).
 pub(super) struct Keeper<'s> {
-    thread: Mutex<Option<ScopedJoinHandle<'s, bool>>>,
+    thread: Mutex<Option<ScopedJoinHandle<'s, Kept>>>,
     over: Arc<AtomicBool>,
-    place: Place,
+    kept: OnceLock<Kept>,
 }
 
 impl<'s> Keeper<'s> {
@@ -54,21 +64,17 @@ impl<'s> Keeper<'s> {
     ) -> Option<Keeper<'s>> {
         let place = Place::of(&plan.outputs, &plan.instance, &plan.asked.stop)?;
         let over = Arc::new(AtomicBool::new(false));
-        let (is_over, at) = (over.clone(), place.clone());
-        let keep = move || keep(&better, &is_over, &plan.instance, &at, line);
+        let is_over = over.clone();
+        let keep = move || keep(&better, &is_over, &plan.instance, place, line);
         let thread = std::thread::Builder::new().spawn_scoped(scope, keep).ok()?;
-        Some(Keeper { thread: Mutex::new(Some(thread)), over, place })
+        Some(Keeper { thread: Mutex::new(Some(thread)), over, kept: OnceLock::new() })
     }
 
-    /// Stops: outputs written from now on are not replaced by an older tour. Returns the file of its own, if it was written.
-    pub(super) fn end(&self) -> Option<&Path> {
+    /// Stops: outputs written from now on are not replaced by an older tour. Returns what was kept.
+    pub(super) fn end(&self) -> &Kept {
         self.over.store(true, Ordering::Relaxed);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let is_written = thread.is_some_and(|thread| thread.join().unwrap_or(false));
-        match &self.place {
-            Place::Own { path, .. } if is_written => Some(path),
-            Place::Own { .. } | Place::Tour(_) => None,
-        }
+        self.kept.get_or_init(|| thread.and_then(|thread| thread.join().ok()).unwrap_or_default())
     }
 }
 
@@ -91,16 +97,12 @@ impl Place {
             Some(_) => return None,
         };
         let folder = outputs.all().find_map(|output| Some(output.file()?.parent()?.to_owned()));
-        let folder = folder.unwrap_or_default();
         let name: String = instance.name().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
         let name = match name.trim_start_matches(['.', '-']) {
             "" => "tour",
             name => name,
         };
-        let number = |n: u32| if n == 1 { String::new() } else { format!("-{n}") };
-        // Whatever is there is not replaced.
-        let mut paths = (1..).map(|n| folder.join(format!("{name:.60}-best{}.tour", number(n))));
-        Some(Place::Own { path: paths.find(|path| path.symlink_metadata().is_err())?, from })
+        Some(Place::Own { stem: folder.unwrap_or_default().join(format!("{name:.60}-best")), from })
     }
 }
 
@@ -108,21 +110,36 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-/// Writes the tours received until the end. Returns whether one was written.
+/// Creates the first file with this stem and a number that does not exist yet: nothing that is there is replaced, not even by
+/// runs that start at the same time.
+fn claim(stem: &Path) -> io::Result<PathBuf> {
+    let name = stem.file_name().unwrap_or_default().to_string_lossy();
+    let number = |n: u32| if n == 1 { String::new() } else { format!("-{n}") };
+    for n in 1.. {
+        let path = stem.with_file_name(format!("{name}{}.tour", number(n)));
+        match File::create_new(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Writes the tours received until the end.
 fn keep(
     better: &Receiver<Arc<Voyager>>,
     over: &AtomicBool,
     instance: &Instance,
-    place: &Place,
+    place: Place,
     line: &ProgressLine,
-) -> bool {
-    let begin = Instant::now();
-    let (output, from) = match place {
-        Place::Tour(output) => (output.clone(), Duration::ZERO),
-        Place::Own { path, from } => (Output::from(path.clone()), *from),
-    };
-    let mut next = begin + from;
-    let (mut waiting, mut is_written, mut is_told): (Option<Arc<Voyager>>, _, _) = (None, false, false);
+) -> Kept {
+    let mut next = Instant::now() + if let Place::Own { from, .. } = &place { *from } else { Duration::ZERO };
+    let (mut kept, mut waiting, mut is_told): (_, Option<Arc<Voyager>>, _) = (Kept::default(), None, false);
+    // A GPU that fails may have returned anything.
+    let is_right = |voyager: &Arc<Voyager>| instance.check_tour(&voyager.tour) == Ok(voyager.cost);
+    let is_less =
+        |voyager: &Arc<Voyager>, kept: &Kept| kept.best.as_ref().is_none_or(|best| voyager.cost < best.cost);
     while !over.load(Ordering::Relaxed) {
         match better.recv_timeout(LOOK_EVERY) {
             Ok(voyager) => waiting = Some(voyager),
@@ -131,26 +148,41 @@ fn keep(
         }
         let Some(voyager) = waiting.take_if(|_| Instant::now() >= next) else { continue };
         let before = Instant::now();
-        // A GPU that fails may have returned anything.
-        if instance.check_tour(&voyager.tour) != Ok(voyager.cost) {
+        if !is_less(&voyager, &kept) || !is_right(&voyager) {
             continue;
         }
-        let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
-        let written = output.write(|mut out| tour_file::write(instance, tour, cost, &mut out));
+        let write = |output: &Output| {
+            let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
+            output.write(|mut out| tour_file::write(instance, tour, cost, &mut out))
+        };
+        let written = match &place {
+            Place::Tour(output) => write(output),
+            Place::Own { stem, .. } => {
+                let path = kept.path.clone().map_or_else(|| claim(stem), Ok);
+                let path = path.map_err(|cause| Output::from(stem.clone()).error(cause));
+                path.and_then(|path| {
+                    let is_new = kept.path.replace(path.clone()).is_none();
+                    let written = write(&Output::from(path.clone()));
+                    if is_new && written.is_ok() {
+                        line.tell(&format!("the best tour so far is kept in {}", path.display()));
+                    }
+                    written
+                })
+            }
+        };
+        kept.best = Some(voyager.clone());
         next = Instant::now() + WRITE_EVERY.max(SHARE * before.elapsed());
-        match (written, place) {
-            (Ok(()), Place::Own { path, .. }) if !is_written => {
-                line.tell(&format!("the best tour so far is kept in {}", path.display()));
-                is_written = true;
-            }
-            (Ok(()), _) => is_written = true,
-            // It may succeed later; if it fails at the end, that is an error.
-            (Err(error), _) if !is_told => {
-                line.tell(&format!("warning: the best tour so far is not kept: {error}"));
-                is_told = true;
-            }
-            (Err(_), _) => {}
+        // It may succeed later; if it fails at the end, that is an error.
+        if let Err(error) = written
+            && !std::mem::replace(&mut is_told, true)
+        {
+            line.tell(&format!("warning: the best tour so far is not kept: {error}"));
         }
     }
-    is_written
+    if let Some(voyager) =
+        better.try_iter().last().or(waiting).filter(|last| is_less(last, &kept) && is_right(last))
+    {
+        kept.best = Some(voyager);
+    }
+    kept
 }

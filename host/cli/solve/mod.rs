@@ -14,7 +14,7 @@ mod settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::error::once;
@@ -135,14 +135,18 @@ fn lead(
         let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
         // What this rank finds reaches rank 0 with what the others find.
-        let (tell, better) = channel();
+        let (tell, better) = sync_channel(1);
+        let last = tell.clone();
         let better = crew.map_or(Some(better), Crew::better);
         let keeper = better.and_then(|better| Keeper::begin(scope, plan, better, &line));
         let deliver = |solution: &Solution,
                        islands: Option<Facts>,
                        individuals: Option<&mut Individuals<'_>>| {
+            // It may take long until the bound is known.
+            let Solution { cost, ref tour, .. } = *solution;
+            _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
             let bound = beside.as_ref().and_then(beside::Search::end);
-            let kept = keeper.as_ref().and_then(Keeper::end);
+            let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
             line.finish();
             let machine = backend.machine();
             let mut report =
@@ -174,6 +178,13 @@ fn lead(
         let is_optimal = std::cell::Cell::new(false);
         // The actual reason for stopping is known here: a proof by the bound, or a published optimum.
         let conclude = |solution: &mut Solution| {
+            // A backend that failed may have lost the tour that it had before.
+            let kept = keeper.as_ref().filter(|_| solution.failure.is_some());
+            if let Some(kept) = kept.and_then(|keeper| keeper.end().best.as_ref())
+                && kept.cost < solution.cost
+            {
+                (solution.cost, solution.tour) = (kept.cost, kept.tour.clone());
+            }
             if solution.stopped_by == StopReason::Interrupt && is_optimal.get() {
                 solution.stopped_by = StopReason::Optimal;
             }
@@ -221,6 +232,7 @@ fn lead(
         let observe = &mut Observer {
             show,
             tell,
+            unsent: None,
             checkpoints: plan.checkpoints(Duration::from_secs_f64(reading), &line),
         };
         let solved = match (crew, resumed) {
@@ -258,20 +270,34 @@ fn lead(
 /// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
 struct Observer<F> {
     show: F,
-    tell: Option<Sender<Arc<Voyager>>>,
+    tell: Option<SyncSender<Arc<Voyager>>>,
+    /// The last tour, while the keeper has another one to write.
+    unsent: Option<Arc<Voyager>>,
     checkpoints: Option<Checkpoints>,
+}
+
+impl<F> Observer<F> {
+    /// Sends the last tour to the keeper, unless that is behind.
+    fn send(&mut self) {
+        let (Some(tell), Some(voyager)) = (&self.tell, self.unsent.take()) else { return };
+        // A keeper that has ended needs no tours.
+        if let Err(TrySendError::Full(voyager)) = tell.try_send(voyager) {
+            self.unsent = Some(voyager);
+        }
+    }
 }
 
 impl<F: FnMut(&Progress)> Observe for Observer<F> {
     fn progress(&mut self, progress: &Progress) {
+        self.send();
         (self.show)(progress);
     }
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {
-        // A keeper that has ended needs no tours.
-        self.tell
-            .iter()
-            .for_each(|tell| _ = tell.send(Arc::new(Voyager { from: 0, cost, tour: best.clone() })));
+        if self.tell.is_some() {
+            self.unsent = Some(Arc::new(Voyager { from: 0, cost, tour: best.clone() }));
+            self.send();
+        }
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {

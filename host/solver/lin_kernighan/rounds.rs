@@ -3,6 +3,7 @@
 mod saved;
 
 use std::fmt::Write;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use antwarp_core::lin_kernighan::trial::{LOOKED_AT, TrialRound};
@@ -21,6 +22,7 @@ use crate::engine::{
     BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, State, Status, Stop,
     StopReason, Trials,
 };
+use crate::memory::spare;
 use crate::solver::haste::MANY;
 
 pub(super) use saved::Saved;
@@ -697,6 +699,7 @@ impl<'a> Rounds<'a> {
             self.note_crossed(state, shorter);
         }
         self.now.has_crossed = true;
+        self.phase = Phase::Crossing(population);
         self.join(enough)
     }
 
@@ -848,7 +851,10 @@ impl Engine for Rounds<'_> {
 
     fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {
         self.partners = None;
-        let is_interrupted = deadline.ended_by() == StopReason::Interrupt;
+        let stop = deadline.stop;
+        let is_interrupted = deadline.ended_by() == StopReason::Interrupt
+            && stop.is_patient.load(Ordering::Relaxed)
+            && !spare::is_spent();
         if is_interrupted && self.plan.is_alone && self.now.is_to_cross && matches!(self.phase, Phase::Kicks)
         {
             let spent = deadline.elapsed();
@@ -967,16 +973,22 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_crosses_tours_that_were_kicked() {
-        let stop = Stop::after(Duration::from_secs(600));
-        let is_over = |rounds: &Rounds, _: Deadline| rounds.now.kicks >= 100;
-        advance((5500, 12), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
-            let before = rounds.now.best_cost;
-            rounds.cross_briefly(Duration::from_secs(3), Duration::from_secs(60)).unwrap();
-            assert!(rounds.now.has_crossed && rounds.now.best_cost < before);
-            let best = rounds.best().unwrap();
-            assert_eq!(rounds.plan.problem.length(&best), Some(rounds.now.best_cost));
-        });
+    fn an_interrupt_crosses_tours_that_were_kicked_if_it_is_patient() {
+        for is_patient in [true, false] {
+            let stop = Stop::after(Duration::from_secs(600));
+            stop.is_patient.store(is_patient, Ordering::Relaxed);
+            let is_over = |_: &Rounds, deadline: Deadline| {
+                let is_over = deadline.elapsed() >= Duration::from_secs(4);
+                deadline.stop.interrupt.store(is_over, Ordering::Relaxed);
+                is_over
+            };
+            advance((5500, 12), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
+                assert_eq!(rounds.now.has_crossed, is_patient);
+                assert_eq!(rounds.part(), if is_patient { "crossing" } else { "kicks" });
+                let best = rounds.best().unwrap();
+                assert_eq!(rounds.plan.problem.length(&best), Some(rounds.now.best_cost));
+            });
+        }
     }
 
     #[test]
