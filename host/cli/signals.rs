@@ -44,7 +44,9 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
     let mut first: Option<Instant> = None;
     let handler = move || {
         // Whoever asked for an end before had no time.
-        IS_PATIENT.store(!seen.load(Ordering::Relaxed), Ordering::Relaxed);
+        if first.is_none() {
+            IS_PATIENT.store(!seen.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
         seen.store(true, Ordering::Relaxed);
         match first {
             Some(at) if at.elapsed() < ECHO => return,

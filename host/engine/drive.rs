@@ -195,13 +195,15 @@ pub fn drive<C: Copy + PartialOrd, B>(
     trace.note(engine.status().best_cost, "start");
     let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
         // The last batch of a reproducible run may have been cut short: it would continue differently from there.
-        if (deadline.stop.iterations.is_none() || !deadline.is_over()) && observe.wants_checkpoint(true) {
-            save(engine, deadline, observe)?;
-        }
+        let is_whole = deadline.stop.iterations.is_none() || !deadline.is_over();
+        let saved = (is_whole && observe.wants_checkpoint(true)).then(|| (deadline.elapsed(), engine.save()));
         engine.finish(deadline)?;
         trace.note(engine.status().best_cost, engine.part());
         if let Some(cost) = engine.status().best_cost {
             kept = Some((cost, engine.best()?));
+        }
+        if let Some((elapsed, state)) = saved {
+            tell(engine, (elapsed, state), observe)?;
         }
         Ok(reason)
     });
@@ -294,12 +296,22 @@ fn save<C: Copy + PartialOrd, B>(
     deadline: Deadline<'_, C>,
     observe: &mut dyn Observe<C, B>,
 ) -> Result<(), BackendError> {
+    let state = engine.save();
+    tell(engine, (deadline.elapsed(), state), observe)
+}
+
+/// Passes a state to an observer, with the best result.
+fn tell<C: Copy + PartialOrd, B>(
+    engine: &mut dyn Engine<Cost = C, Best = B>,
+    (elapsed, state): (Duration, Result<Option<State>, BackendError>),
+    observe: &mut dyn Observe<C, B>,
+) -> Result<(), BackendError> {
     let status = engine.status();
     let Some(cost) = status.best_cost else { return Ok(()) };
-    let snapshot = engine.save().and_then(|state| {
+    let snapshot = state.and_then(|state| {
         let Some(state) = state else { return Ok(None) };
         let best = (cost, engine.best()?);
-        Ok(Some(Snapshot { elapsed: deadline.elapsed(), iterations: status.iterations, best, state }))
+        Ok(Some(Snapshot { elapsed, iterations: status.iterations, best, state }))
     });
     match snapshot {
         Err(BackendError::OutOfMemory { .. }) | Ok(_) => {

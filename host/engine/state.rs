@@ -120,6 +120,9 @@ impl State {
     /// As [`State::take`], or if they are no such tours.
     pub fn take_tours(&mut self, n: u32) -> Result<Vec<u32>, BackendError> {
         let tours: Vec<u32> = self.take()?;
+        if n == 0 || !tours.len().is_multiple_of(n as usize) {
+            return Err(BackendError::State);
+        }
         let mut seen = vec![0_usize; n as usize];
         let is_tour = |(number, tour): (usize, &[u32])| {
             tour.iter().all(|&node| {

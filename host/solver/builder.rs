@@ -110,8 +110,8 @@ impl<'a> Solver<'a> {
         self
     }
 
-    /// Calls back with the best tour so far, nodes from 0, whenever there is a better one after about five seconds (more often where
-    /// several GPUs exchange tours): to save it, for example.
+    /// Calls back with the best tour so far, nodes from 0, about every five seconds if there is a better one (more often where several
+    /// GPUs exchange tours): to save it, for example. The final tour is only in the result.
     #[must_use]
     pub fn on_better(mut self, call: impl FnMut(&[u32]) + 'a) -> Solver<'a> {
         self.callbacks.better = Some(Box::new(call));

@@ -1,6 +1,6 @@
 //! Checkpoints: a run in a file, from which another run continues.
 //!
-//! A file has a line with the format, a line of JSON ([`Header`]), the best tour and the engine's [`State`], and a checksum of all
+//! A file has a line with the format, a line of JSON, the best tour and the engine's [`State`], and a checksum of all
 //! that. It is written as a whole or not at all.
 
 use std::io::{self, Write};
@@ -129,7 +129,8 @@ impl Checkpoint {
             return Err(wrong(problem, "continue with that version, or start anew"));
         }
         let mut state = State::of(arrays(&rest[end + 1..]).ok_or_else(damaged)?);
-        let tour = state.take_tour(header.nodes as u32).map_err(|_| damaged())?;
+        let nodes = u32::try_from(header.nodes).map_err(|_| damaged())?;
+        let tour = state.take_tour(nodes).map_err(|_| damaged())?;
         let subject = Subject {
             instance: (
                 header.instance,
@@ -181,7 +182,7 @@ impl Checkpoint {
         observe: &mut dyn Observe,
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
-        let Checkpoint { subject, elapsed, best: (cost, tour), state, .. } = self;
+        let Checkpoint { subject, elapsed, iterations, best: (cost, tour), state, .. } = self;
         let algorithm = subject.algorithm;
         if subject.instance.1 != instance.len() || subject.instance.2 != instance.fingerprint() {
             let what = format!("the checkpoint is of another instance, {}", subject.instance.0);
@@ -191,9 +192,11 @@ impl Checkpoint {
         let stop = Stop { before: elapsed, ..stop.clone() };
         let contact = Contact { observe, post: None, order: None, resumed: Some(state) };
         let solution = algorithm.solve_in_contact(instance, None, (backend, &stop), contact, keep)?;
-        // A run that was over before it could continue has another tour.
+        // A run that was over before it could continue has another tour, and no iterations.
+        let iterations = solution.iterations.max(iterations);
         let is_better = cost < solution.cost && instance.check_tour(&tour) == Ok(cost);
-        Ok(if is_better { Solution { cost, tour, ..solution } } else { solution })
+        let (cost, tour) = if is_better { (cost, tour) } else { (solution.cost, solution.tour) };
+        Ok(Solution { cost, tour, iterations, ..solution })
     }
 }
 

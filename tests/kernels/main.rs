@@ -15,6 +15,7 @@ use std::process::ExitCode;
 mod harness;
 
 mod canary;
+mod checkpoints;
 mod errors;
 mod gpu;
 mod input;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
             papers::acs_colony::TESTS,
             papers::best_moves::TESTS,
             canary::TESTS,
+            checkpoints::TESTS,
             papers::colony::TESTS,
             papers::construct_candidates::TESTS,
             papers::construct_full::TESTS,

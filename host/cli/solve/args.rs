@@ -211,15 +211,15 @@ impl StopArgs {
         resumed: Option<&Checkpoint>,
         interrupt: Arc<AtomicBool>,
     ) -> Stop {
-        let given = ends
-            || self.time.is_some()
+        let asked = self.time.is_some()
             || self.iterations.is_some()
             || self.target.is_some()
             || self.stagnation.is_some();
+        let given = ends || asked;
         let proven = proven_optimum(instance, initial);
         let is_patient = signals::is_patient();
         if let Some(Checkpoint { limits, elapsed, .. }) = resumed
-            && (!given || ends)
+            && !asked
         {
             let Limits { time, iterations, target, stagnation } = *limits;
             return Stop { time, before: *elapsed, iterations, target, stagnation, interrupt, is_patient };

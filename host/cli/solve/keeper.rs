@@ -55,17 +55,17 @@ pub(super) struct Keeper<'s> {
 }
 
 impl<'s> Keeper<'s> {
-    /// Starts to write the tours that are received; `None` if there is nowhere to, or no thread can be started.
+    /// Starts to write the tours that are received, if they are shorter than the `known` one; `None` if there is nowhere to, or no thread can be started.
     pub(super) fn begin<'e>(
         scope: &'s Scope<'s, 'e>,
         plan: &'s Plan,
-        better: Receiver<Arc<Voyager>>,
+        (better, known): (Receiver<Arc<Voyager>>, Option<Arc<Voyager>>),
         line: &'s ProgressLine,
     ) -> Option<Keeper<'s>> {
         let place = Place::of(&plan.outputs, &plan.instance, &plan.asked.stop)?;
         let over = Arc::new(AtomicBool::new(false));
         let is_over = over.clone();
-        let keep = move || keep(&better, &is_over, &plan.instance, place, line);
+        let keep = move || keep((&better, known), &is_over, &plan.instance, place, line);
         let thread = std::thread::Builder::new().spawn_scoped(scope, keep).ok()?;
         Some(Keeper { thread: Mutex::new(Some(thread)), over, kept: OnceLock::new() })
     }
@@ -128,14 +128,15 @@ fn claim(stem: &Path) -> io::Result<PathBuf> {
 
 /// Writes the tours received until the end.
 fn keep(
-    better: &Receiver<Arc<Voyager>>,
+    (better, best): (&Receiver<Arc<Voyager>>, Option<Arc<Voyager>>),
     over: &AtomicBool,
     instance: &Instance,
     place: Place,
     line: &ProgressLine,
 ) -> Kept {
     let mut next = Instant::now() + if let Place::Own { from, .. } = &place { *from } else { Duration::ZERO };
-    let (mut kept, mut waiting, mut is_told): (_, Option<Arc<Voyager>>, _) = (Kept::default(), None, false);
+    let (mut kept, mut waiting, mut is_told): (_, Option<Arc<Voyager>>, _) =
+        (Kept { path: None, best }, None, false);
     // A GPU that fails may have returned anything.
     let is_right = |voyager: &Arc<Voyager>| instance.check_tour(&voyager.tour) == Ok(voyager.cost);
     let is_less =

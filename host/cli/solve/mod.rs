@@ -132,13 +132,20 @@ fn lead(
     let crew = crew.as_ref();
     std::thread::scope(|scope| {
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
-        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &stop).filter(|_| is_told);
-        let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &stop));
+        // A bound starts anew when a run continues.
+        let ahead = stop.spent(stop.before);
+        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &ahead).filter(|_| is_told);
+        let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &ahead));
         // What this rank finds reaches rank 0 with what the others find.
         let (tell, better) = sync_channel(1);
         let last = tell.clone();
         let better = crew.map_or(Some(better), Crew::better);
-        let keeper = better.and_then(|better| Keeper::begin(scope, plan, better, &line));
+        // A run that continues finds its tour anew, and perhaps another one for a while.
+        let known = resumed.as_ref().map(|checkpoint| {
+            let (cost, tour) = checkpoint.best.clone();
+            Arc::new(Voyager { from: 0, cost, tour })
+        });
+        let keeper = better.and_then(|better| Keeper::begin(scope, plan, (better, known), &line));
         let deliver = |solution: &Solution,
                        islands: Option<Facts>,
                        individuals: Option<&mut Individuals<'_>>| {
@@ -229,12 +236,13 @@ fn lead(
             plan.announce(checkpoint, &line);
         }
         let tell = keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell);
-        let observe = &mut Observer {
+        let mut observer = Observer {
             show,
             tell,
             unsent: None,
             checkpoints: plan.checkpoints(Duration::from_secs_f64(reading), &line),
         };
+        let observe = &mut observer;
         let solved = match (crew, resumed) {
             (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
             (None, None) => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
@@ -243,6 +251,8 @@ fn lead(
                 algorithm.solve_as_island(&plan.instance, initial, (&backend, &crew.stop), island, keep)
             }
         };
+        // The last one is written before the summary names the file.
+        observer.checkpoints = None;
         line.finish();
         let mut solution = match (solved, crew) {
             // Other ranks may have a tour.

@@ -43,6 +43,11 @@ pub trait Colony {
         Ok(None)
     }
 
+    /// Returns whether its state can be saved: not if the first generation of a population was cut short.
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     /// Appends its state after an iteration that was not cut short, in the problem's numbering; the same on all backends.
     ///
     /// # Errors

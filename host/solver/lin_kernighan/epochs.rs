@@ -25,6 +25,8 @@ const ONE: f64 = 0.25;
 const ONE_BEFORE_LAST: f64 = 0.125;
 /// An epoch takes place only if it crosses this many times the tours of the one before, or is the last one.
 const GROWTH: f64 = 1.2;
+/// Limits that differ by no more than this share of them are the same.
+const SAME: f64 = 0.02;
 /// How much longer crossing may take than planned, as a share of the time until the next epoch's end.
 const GRACE: f64 = 0.4;
 
@@ -89,10 +91,23 @@ impl Epochs {
         self.ends.first().copied()
     }
 
-    /// Returns the epochs of a run that continues with another limit: those `planned` for it that end after the time that has passed.
-    pub fn replanned(&self, planned: &Epochs, passed: Duration) -> Epochs {
-        let is_left = |(i, end): (usize, &Duration)| (i == 0 || *end > passed).then_some(*end);
-        let ends = planned.ends.iter().enumerate().filter_map(is_left).collect();
+    /// Returns the epochs of a run that continues when this time has `passed`, given those `planned` for its limit. Where the limit
+    /// is the same, except for the time that reading takes, they are the same; else the current epoch is followed by planned ones.
+    pub fn resumed(&self, planned: &Epochs, passed: Duration) -> Epochs {
+        let (Some(before), Some(limit), Some(current)) = (self.limit(), planned.limit(), self.end()) else {
+            return Epochs { over: self.over, ..planned.clone() };
+        };
+        if before.abs_diff(limit) <= before.mul_f64(SAME) {
+            let mut ends = self.ends.clone();
+            ends[0] = limit;
+            let crossed_from = self.crossed_from.map(|from| if from == before { limit } else { from });
+            return Epochs { ends, crossed_from, over: self.over };
+        }
+        let later = |(i, end): (usize, &Duration)| (i == 0 || *end > current.max(passed)).then_some(*end);
+        let mut ends: Vec<Duration> = planned.ends.iter().enumerate().filter_map(later).collect();
+        if current < limit {
+            ends.push(current);
+        }
         Epochs { ends, crossed_from: planned.crossed_from, over: self.over }
     }
 

@@ -105,12 +105,11 @@ fn solve_as_numbered(
     if let Some(mut state) = contact.resumed.take() {
         let problem = Problem::for_search(instance, &near, state.take_tour(n)?);
         let saved = Saved::take(&mut state, n)?;
-        let several = |end: Duration| {
-            cross::several(n, own.means, end).filter(|_| cross::is_free(settings, false, stop))
-        };
+        let is_free = saved.is_free() && cross::is_free(settings, false, stop);
+        let several = |end: Duration| cross::several(n, own.means, end).filter(|_| is_free);
         let epochs = match stop.time {
-            Some(time) => Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several),
-            None => Epochs::one(None, false),
+            Some(time) if is_free => Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several),
+            time => Epochs::one(time, false),
         };
         let are_crossed = saved.are_crossed() || epochs.are_crossed();
         let by_nearest = are_crossed.then(|| cross::by_nearest(instance, &problem)).flatten();
@@ -124,6 +123,7 @@ fn solve_as_numbered(
             is_alone: true,
             effective_start: Duration::ZERO,
             is_lattice: start::is_lattice(instance, &near),
+            is_free,
             is_crossed: are_crossed,
             by_nearest: by_nearest.as_ref(),
         };
@@ -203,6 +203,7 @@ fn solve_as_numbered(
             is_alone,
             effective_start,
             is_lattice: start::is_lattice(instance, &near),
+            is_free,
             is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),
             by_nearest: by_nearest.as_ref(),
         };

@@ -941,6 +941,7 @@ mod tests {
             is_alone: true,
             effective_start: Duration::ZERO,
             is_lattice: false,
+            is_free: true,
             is_crossed: true,
             by_nearest: nearest.as_ref(),
         };

@@ -133,6 +133,8 @@ pub(super) struct Plan<'a> {
     pub effective_start: Duration,
     /// See [`is_lattice`](crate::engine::start::is_lattice).
     pub is_lattice: bool,
+    /// Whether several tours may be worked on; see [`cross::is_free`](super::cross::is_free).
+    pub is_free: bool,
     /// Whether tours are crossed; if not, they are recombined now and then instead.
     pub is_crossed: bool,
     /// See [`cross::by_nearest`](super::cross::by_nearest); `None` where tours are not crossed.

@@ -97,6 +97,9 @@ impl<C: Colony + ?Sized> Engine for Iterations<'_, C> {
     }
 
     fn save(&mut self) -> Result<Option<State>, BackendError> {
+        if !self.colony.is_whole() {
+            return Ok(None);
+        }
         let mut state = State::default();
         self.colony.save(&mut state)?;
         Ok(Some(state))

@@ -287,6 +287,10 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
         self.individual(place)
     }
 
+    fn is_whole(&self) -> bool {
+        !self.table.costs.contains(&i64::MAX)
+    }
+
     fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
         let n = self.problem.n() as usize;
         state.put(&[self.state])?;

@@ -24,8 +24,9 @@ struct Facts {
     now: Now,
     /// Kicks of the [kept tours](Kept), and their time.
     kept: Kept,
-    /// See [`Plan::is_crossed`].
+    /// See [`Plan::is_crossed`] and [`Plan::is_free`].
     is_crossed: bool,
+    is_free: bool,
 }
 
 /// A run from a checkpoint.
@@ -54,6 +55,11 @@ impl Saved {
         Ok(Saved { facts, tours, best, waiting, bests })
     }
 
+    /// See [`Plan::is_free`].
+    pub(in super::super) fn is_free(&self) -> bool {
+        self.facts.is_free
+    }
+
     /// Returns whether tours may be crossed.
     pub(in super::super) fn are_crossed(&self) -> bool {
         self.facts.is_crossed
@@ -72,10 +78,11 @@ impl<'a> Rounds<'a> {
                 (Kind::Crossing, individuals?.concat())
             }
         };
-        let Plan { is_crossed, problem, .. } = self.plan;
+        let Plan { is_crossed, is_free, problem, .. } = self.plan;
         let mut state = State::default();
         state.put(problem.start_tour())?;
-        let facts = Facts { phase, now: self.now.clone(), kept: self.kept.without_tours(), is_crossed };
+        let facts =
+            Facts { phase, now: self.now.clone(), kept: self.kept.without_tours(), is_crossed, is_free };
         state.put_json(&facts)?;
         state.put(&tours)?;
         drop(tours);
@@ -100,9 +107,7 @@ impl<'a> Rounds<'a> {
         let Saved { facts: Facts { phase, mut now, kept, .. }, tours, best, waiting, bests } = saved;
         let Plan { problem, settings, .. } = plan;
         let n = problem.n() as usize;
-        if now.epochs.limit() != planned.limit() {
-            now.epochs = now.epochs.replanned(planned, deadline.elapsed());
-        }
+        now.epochs = now.epochs.resumed(planned, deadline.elapsed());
         now.resumed += 1;
         // Another machine may be faster or slower.
         now.seconds_per_round = 0.0;
