@@ -22,7 +22,6 @@ use crate::engine::{
     BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, State, Status, Stop,
     StopReason, Trials,
 };
-use crate::memory::spare;
 use crate::solver::haste::MANY;
 
 pub(super) use saved::Saved;
@@ -852,9 +851,8 @@ impl Engine for Rounds<'_> {
     fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {
         self.partners = None;
         let stop = deadline.stop;
-        let is_interrupted = deadline.ended_by() == StopReason::Interrupt
-            && stop.is_patient.load(Ordering::Relaxed)
-            && !spare::is_spent();
+        let is_interrupted =
+            deadline.ended_by() == StopReason::Interrupt && stop.is_patient.load(Ordering::Relaxed);
         if is_interrupted && self.plan.is_alone && self.now.is_to_cross && matches!(self.phase, Phase::Kicks)
         {
             let spent = deadline.elapsed();
