@@ -53,7 +53,11 @@ impl Plan {
         });
         if let Some(path) = kept.filter(|_| !is_written) {
             match tour_file::save(&self.instance, &solution.tour, path) {
-                Ok(()) => safe = true,
+                Ok(()) => {
+                    let place = format!("The tour was written to {} instead.", path.display());
+                    failure = failure.map(|error| Error::Rescued { first: Box::new(error), place });
+                    safe = true;
+                }
                 Err(error) => failure = failure.or(Some(error.into())),
             }
         }

@@ -149,9 +149,11 @@ fn lead(
         let deliver = |solution: &Solution,
                        islands: Option<Facts>,
                        individuals: Option<&mut Individuals<'_>>| {
-            // It may take long until the bound is known.
-            let Solution { cost, ref tour, .. } = *solution;
-            _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
+            if plan.bound {
+                // It may take long until the bound is known.
+                let Solution { cost, ref tour, .. } = *solution;
+                _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
+            }
             let bound = beside.as_ref().and_then(beside::Search::end);
             let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
             line.finish();
