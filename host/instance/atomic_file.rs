@@ -71,6 +71,12 @@ pub fn check(path: &Path) -> Result<()> {
     check().map_err(|cause| InstanceError::write(path, cause))
 }
 
+/// Creates an empty file, to be replaced by [`write()`]; an error of the kind `AlreadyExists` if there is anything by this name.
+#[cfg(feature = "cli")]
+pub fn claim(path: &Path) -> io::Result<()> {
+    File::create_new(path).map(drop)
+}
+
 /// Writes a temporary file next to `path`, then moves it there. Devices and pipes are written to directly.
 pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     begin(path, content).map(drop)

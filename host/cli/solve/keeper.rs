@@ -1,6 +1,5 @@
 //! Keeps the best tour so far in a file while a run goes on, so that a crash or a power cut does not lose it.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use super::super::progress::ProgressLine;
 use super::Plan;
 use super::args::Outputs;
 use crate::engine::{Stop, Voyager};
-use crate::instance::{Instance, tour_file};
+use crate::instance::{Instance, atomic_file, tour_file};
 
 /// Minimum interval between writes.
 const WRITE_EVERY: Duration = Duration::from_secs(5);
@@ -117,8 +116,8 @@ fn claim(stem: &Path) -> io::Result<PathBuf> {
     let number = |n: u32| if n == 1 { String::new() } else { format!("-{n}") };
     for n in 1.. {
         let path = stem.with_file_name(format!("{name}{}.tour", number(n)));
-        match File::create_new(&path) {
-            Ok(_) => return Ok(path),
+        match atomic_file::claim(&path) {
+            Ok(()) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
