@@ -133,7 +133,8 @@ pub trait Observe<C = i64, B = Vec<u32>> {
         false
     }
 
-    /// Called with the requested checkpoint, or with the reason why there is none, such as short memory. By default, does nothing.
+    /// Called with the requested checkpoint, or with the error that prevented it, such as too little memory. By default, does
+    /// nothing.
     fn checkpoint(&mut self, snapshot: Result<Snapshot<C, B>, BackendError>) {
         let _ = snapshot;
     }

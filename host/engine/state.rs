@@ -52,7 +52,7 @@ impl State {
     /// Takes the next array.
     ///
     /// # Errors
-    /// If there is none, or its size does not match, or memory is short.
+    /// If no array is left, if its size is not a multiple of the element's, or if memory is short.
     pub fn take<T: Plain + Default>(&mut self) -> Result<Vec<T>, BackendError> {
         let array = self.next()?;
         if !array.len().is_multiple_of(size_of::<T>()) {

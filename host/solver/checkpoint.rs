@@ -284,9 +284,10 @@ pub struct Schedule {
 /// Writes the checkpoints of a run, on a thread of its own.
 pub struct Checkpoints {
     every: Duration,
-    /// When the last one was begun, and how long it took to fetch the run's state.
+    /// When the last one was requested, and how long it took to fetch the run's state.
     last: (Instant, Duration),
-    begun: Option<Instant>,
+    /// When the one that is being fetched was requested.
+    requested: Option<Instant>,
     /// Whether one is being written.
     is_busy: Arc<AtomicBool>,
     sender: Option<SyncSender<Snapshot>>,
@@ -326,7 +327,7 @@ impl Checkpoints {
         Some(Checkpoints {
             every,
             last: (Instant::now(), Duration::ZERO),
-            begun: None,
+            requested: None,
             is_busy,
             sender: Some(sender),
             thread: Some(thread),
@@ -340,14 +341,14 @@ impl Checkpoints {
         let (last, took) = self.last;
         let is_time = last.elapsed() >= self.every.max(SHARE * took) && !self.is_busy.load(Ordering::Relaxed);
         let is_due = is_end || is_time;
-        self.begun = is_due.then(Instant::now);
+        self.requested = is_due.then(Instant::now);
         is_due
     }
 
     /// See [`Observe::checkpoint`].
     pub fn write(&mut self, snapshot: Result<Snapshot, BackendError>) {
-        let begun = self.begun.take().unwrap_or_else(Instant::now);
-        self.last = (begun, begun.elapsed());
+        let requested = self.requested.take().unwrap_or_else(Instant::now);
+        self.last = (requested, requested.elapsed());
         match snapshot {
             Ok(snapshot) => {
                 let snapshot = Snapshot { elapsed: snapshot.elapsed + self.before, ..snapshot };
@@ -360,18 +361,14 @@ impl Checkpoints {
             Err(error) => (self.warn)(&error.to_string()),
         }
     }
+}
 
-    /// Waits until the last one is written.
-    pub fn end(&mut self) {
+/// Waits until the last one is written.
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
         self.sender = None;
         // It does not panic.
         self.thread.take().into_iter().for_each(|thread| _ = thread.join());
-    }
-}
-
-impl Drop for Checkpoints {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

@@ -47,10 +47,10 @@ impl Plan {
         let own = line.clone();
         let warn = move |why: &str| own.tell(&format!("warning: a checkpoint could not be written: {why}"));
         let subject = (subject, Limits::of(&self.asked.stop));
-        let begun = Checkpoints::begin(schedule, subject, before, warn);
-        if begun.is_none() {
+        let checkpoints = Checkpoints::begin(schedule, subject, before, warn);
+        if checkpoints.is_none() {
             line.tell("warning: no checkpoints are written: no thread can be started");
         }
-        begun
+        checkpoints
     }
 }

@@ -54,7 +54,8 @@ pub(super) struct Keeper<'s> {
 }
 
 impl<'s> Keeper<'s> {
-    /// Starts to write the tours that are received, if they are shorter than the `known` one; `None` if there is nowhere to, or no thread can be started.
+    /// Starts to write the tours that are received, if they are shorter than the `known` one; `None` if there is nowhere to write
+    /// them, or no thread can be started.
     pub(super) fn begin<'e>(
         scope: &'s Scope<'s, 'e>,
         plan: &'s Plan,
