@@ -48,6 +48,7 @@ pub use papers::mmas::ColonySpec;
 pub use papers::walks::{AskedShape, Neighbors, Outline, Searchable, Tables, Walks, WalksSpec};
 pub use papers::{acs, genetic, mmas};
 pub use plain::Plain;
+pub use potentials::reduced_lengths;
 pub use problem::{Places, Problem};
 pub use state::State;
 pub use stop::{Stop, StopReason};

@@ -7,13 +7,14 @@
 use antwarp_core::distance::{Distance, Distances};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Planar, Point};
 use antwarp_core::kernels::BY_MATRIX;
+use antwarp_core::lin_kernighan::FIXED;
 use antwarp_core::metric::Metric;
 use antwarp_core::rng::Stream;
 
 use crate::BackendError;
 use crate::local_search::LocalSearch;
 use crate::memory::check_memory;
-use crate::potentials;
+use crate::potentials::{self, MOST_REDUCED};
 use crate::start::{self, Start};
 use antwarp_instance::parallel;
 use antwarp_instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
@@ -26,10 +27,6 @@ const LISTED: usize = 256;
 /// Maximum number of ids in all lists together; beyond about 131,000 nodes there are fewer reserves, since finding them takes
 /// longer than they save in a short run.
 const MOST_IDS: usize = 1 << 25;
-
-/// Maximum number of nodes for which directed edges get reduced lengths: for more, computing them takes longer than they are worth
-/// in a run of ten seconds (two seconds for 3,000 nodes on one thread, growing with the cube).
-const MOST_REDUCED: usize = 2000;
 
 /// Further bytes per node: places, numbers, the tree in which neighbours are searched.
 const BYTES_PER_NODE: usize = 200;
@@ -50,6 +47,7 @@ pub struct Problem {
     reserves: Vec<u32>,
     unit_cost: i64,
     places: Places,
+    partners: Vec<u32>,
 }
 
 /// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
@@ -125,6 +123,29 @@ fn grid_corner(metric: Metric, points: &[[f64; 3]]) -> Option<[f64; 2]> {
     };
     let are_all = metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i]));
     are_all.then_some([x, y])
+}
+
+/// Moves every node's partner next to it, in a tour of nodes whose partners are these. Of a pair, the smaller number comes first.
+pub(crate) fn join_partners(partners: &[u32], tour: &mut [u32]) {
+    let mut seen = vec![false; tour.len()];
+    let mut joined = Vec::with_capacity(tour.len());
+    for &node in tour.iter() {
+        if !seen[node as usize] {
+            let partner = partners[node as usize];
+            let pair = if partner == Instance::NO_PARTNER {
+                [node, node]
+            } else {
+                [node.min(partner), node.max(partner)]
+            };
+            for (i, &one) in pair.iter().enumerate() {
+                if i == 0 || one != pair[0] {
+                    seen[one as usize] = true;
+                    joined.push(one);
+                }
+            }
+        }
+    }
+    tour.copy_from_slice(&joined);
 }
 
 /// Returns the position of each node in an order.
@@ -285,7 +306,33 @@ impl Problem {
             reserve: (listed - wanted) as u32,
             reserves,
             unit_cost,
+            partners: instance.partners().map_or_else(Vec::new, |partners| {
+                let number = |&node: &u32| match partners[node as usize] {
+                    Instance::NO_PARTNER => Instance::NO_PARTNER,
+                    partner => place[partner as usize],
+                };
+                order.iter().map(number).collect()
+            }),
             order,
+        }
+    }
+
+    /// Returns the node at the other end of each node's fixed edge, or [`Instance::NO_PARTNER`]; empty if no edge is fixed.
+    pub fn partners(&self) -> &[u32] {
+        &self.partners
+    }
+
+    /// Returns whether every tour must have the edge between two nodes.
+    #[inline]
+    pub fn is_fixed(&self, a: u32, b: u32) -> bool {
+        self.partners.get(a as usize) == Some(&b)
+    }
+
+    /// Moves every node's partner next to it, so that the tour has all fixed edges. Each pair is visited in the direction of the
+    /// start tour.
+    pub fn join_partners(&self, tour: &mut [u32]) {
+        if !self.partners.is_empty() {
+            join_partners(&self.partners, tour);
         }
     }
 
@@ -398,15 +445,25 @@ impl Problem {
         lengths
     }
 
-    /// Returns the distance from each node to the next one along the start tour.
+    /// Returns the distance from each node to the next one along the start tour, or [`FIXED`].
     pub fn step_lengths(&self) -> Vec<i32> {
         let n = self.n();
         let length = |node: usize| {
             let node = node as u32;
-            // SAFETY: both are nodes of the problem.
-            unsafe { self.distances().between(node, if node + 1 == n { 0 } else { node + 1 }) }
+            self.step_length(node, if node + 1 == n { 0 } else { node + 1 })
         };
         parallel::collect(n as usize, &length)
+    }
+
+    /// Returns the distance from a node to the next one in a tour; [`FIXED`] if their edge must stay.
+    ///
+    /// # Panics
+    /// If a node does not exist.
+    #[inline]
+    pub fn step_length(&self, node: u32, next: u32) -> i32 {
+        assert!(node.max(next) < self.n(), "nodes of the problem");
+        // SAFETY: both are nodes of the problem.
+        if self.is_fixed(node, next) { FIXED } else { unsafe { self.distances().between(node, next) } }
     }
 
     /// Returns the distances, for code on the CPU.

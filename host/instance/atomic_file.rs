@@ -223,7 +223,7 @@ fn keep_rights(file: &File, old: &Metadata) {
     let _ = file.set_permissions(rights);
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::*;
 

@@ -14,6 +14,7 @@ pub mod dimacs;
 mod encoding;
 mod error;
 mod fingerprint;
+pub mod form;
 mod format;
 pub mod generate;
 pub mod globe;

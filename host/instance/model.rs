@@ -59,6 +59,10 @@ pub struct Instance {
     /// The internal cost of an edge that no tour should have.
     forbidden: Option<i32>,
     ends: Option<Ends>,
+    /// Of a [closed form](super::form::Form): each node's partner, or nothing.
+    partners: Vec<u32>,
+    /// Of a closed form: whether the last node is the gap.
+    has_gap: bool,
     notes: Notes,
 }
 
@@ -379,8 +383,82 @@ impl Instance {
             unit: Unit::Own,
             forbidden: None,
             ends: None,
+            partners: Vec::new(),
+            has_gap: false,
             notes: Notes::default(),
         })
+    }
+
+    /// Makes a closed form of this instance: closed tours of these distances, with internal costs.
+    pub(super) fn closed(
+        &self,
+        kind: Kind,
+        distances: Distances,
+        partners: Vec<u32>,
+        has_gap: bool,
+    ) -> Instance {
+        let len = match &distances {
+            Distances::Points { points, .. } => points.len(),
+            Distances::Matrix(matrix) => matrix.len().isqrt(),
+        };
+        let pairs = (0..).zip(partners.iter().copied());
+        let fixed_edges =
+            pairs.filter(|&(node, partner)| node < partner && partner != Self::NO_PARTNER).collect();
+        Instance {
+            name: self.name.clone(),
+            comments: Vec::new(),
+            kind,
+            distances,
+            len,
+            display: None,
+            fixed_edges,
+            ids: None,
+            names: None,
+            scale: Scale::NONE,
+            unit: self.unit,
+            forbidden: self.forbidden,
+            ends: None,
+            partners,
+            has_gap,
+            notes: Notes::default(),
+        }
+    }
+
+    /// In [`Instance::partners`]: the node has no partner.
+    pub const NO_PARTNER: u32 = u32::MAX;
+
+    /// Returns, for each node of a [closed form](super::form::Form), the node at the other end of its fixed edge, or
+    /// [`Instance::NO_PARTNER`]. `None` if no edge is fixed in this way.
+    pub fn partners(&self) -> Option<&[u32]> {
+        (!self.partners.is_empty()).then_some(&self.partners[..])
+    }
+
+    /// Returns the gap of a [closed form](super::form::Form), its last node: it stands for the part of a closed tour that is missing
+    /// in an open path, and its distance to all nodes is 0.
+    pub fn gap(&self) -> Option<u32> {
+        self.has_gap.then(|| self.len as u32 - 1)
+    }
+
+    /// Returns a closed form without its gap.
+    ///
+    /// # Panics
+    /// If there is no gap.
+    #[must_use]
+    pub fn without_gap(&self) -> Instance {
+        assert!(self.has_gap, "there is a gap");
+        let n = self.len - 1;
+        let distances = match &self.distances {
+            Distances::Points { metric, points } => {
+                Distances::Points { metric: *metric, points: points[..n].to_vec() }
+            }
+            Distances::Matrix(matrix) => Distances::Matrix(
+                matrix.chunks_exact(self.len).take(n).flat_map(|row| &row[..n]).copied().collect(),
+            ),
+        };
+        let partners = self.partners.iter().take(n);
+        let partners =
+            partners.map(|&partner| if partner as usize == n { Instance::NO_PARTNER } else { partner });
+        self.closed(self.kind, distances, partners.collect(), false)
     }
 
     /// Returns the instance with these comments.
@@ -473,7 +551,7 @@ impl Instance {
     }
 
     /// Returns the instance with its nodes renumbered in this order; `None` if distances come from a matrix. Information other than
-    /// the distances is left out.
+    /// the distances is left out. The [gap](Instance::gap) must stay the last node.
     ///
     /// # Panics
     /// If a node of the order does not exist.
@@ -493,6 +571,16 @@ impl Instance {
             unit: self.unit,
             forbidden: None,
             ends: self.ends,
+            partners: self.partners().map_or_else(Vec::new, |partners| {
+                let mut numbers = vec![0; order.len()];
+                order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
+                let partner = |&node: &u32| match partners[node as usize] {
+                    Instance::NO_PARTNER => Instance::NO_PARTNER,
+                    partner => numbers[partner as usize],
+                };
+                order.iter().map(partner).collect()
+            }),
+            has_gap: self.has_gap,
             notes: Notes::default(),
         })
     }

@@ -75,7 +75,7 @@ impl fmt::Debug for Solver<'_> {
 }
 
 impl<'a> Solver<'a> {
-    /// Uses this algorithm instead of [`Algorithm::for_instance`].
+    /// Uses this algorithm instead of the default one.
     #[must_use]
     pub fn algorithm(self, algorithm: Algorithm) -> Solver<'a> {
         Solver { algorithm: Some(algorithm), ..self }
@@ -138,7 +138,7 @@ impl<'a> Solver<'a> {
     /// If a setting is out of range, the instance is of a kind that the algorithm cannot solve, or the backend fails. If it fails
     /// after a tour was found, the best one is in [`SolveError::CutShort`].
     pub fn solve(self, instance: &Instance, stop: Stop) -> Result<Solution, SolveError> {
-        let algorithm = self.algorithm.unwrap_or_else(|| Algorithm::for_instance(instance));
+        let algorithm = self.algorithm.unwrap_or_default();
         let algorithm = match (&self.resumed, self.seed) {
             (Some(checkpoint), _) => checkpoint.algorithm().clone(),
             (None, Some(seed)) => algorithm.seeded(seed),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::island::Contact;
+use super::island::{Contact, Outside};
 use super::{Algorithm, Solution, SolveError, genetic};
 use crate::backend::Backend;
 use crate::engine::{BackendError, Observe, Snapshot, State, Stop};
@@ -190,7 +190,7 @@ impl Checkpoint {
         }
         algorithm.check_checkpoints(backend)?;
         let stop = Stop { before: elapsed, ..stop.clone() };
-        let contact = Contact { observe, post: None, order: None, resumed: Some(state) };
+        let contact = Contact { observe, post: None, outside: Outside::default(), resumed: Some(state) };
         let solution = algorithm.solve_in_contact(instance, None, (backend, &stop), contact, keep)?;
         // A run that was over before it could continue has another tour, and no iterations.
         let iterations = solution.iterations.max(iterations);

@@ -10,6 +10,7 @@ use crate::engine::{
     BackendError, Budget, Deadline, Engine, Observe, Post, Problem, Progress, Snapshot, State, Status, drive,
 };
 use crate::instance::Instance;
+use crate::instance::form::Form;
 
 /// Shortest time between exchanges of tours, and the share of the time that they may take.
 const EVERY: Duration = Duration::from_millis(100);
@@ -25,8 +26,8 @@ pub(super) struct Contact<'a> {
     pub observe: &'a mut dyn Observe,
     /// `None` for a single run.
     pub post: Option<&'a Post>,
-    /// Where the whole instance was renumbered: the others' number of each node.
-    pub order: Option<&'a [u32]>,
+    /// How tours become those of the instance that others know.
+    pub outside: Outside<'a>,
     /// The state from which the run continues, if it does not start anew.
     pub resumed: Option<State>,
 }
@@ -42,7 +43,8 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     deadline: Deadline<'_>,
     contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
-    let observe = &mut Outward { observe: contact.observe, problem, order: contact.order, names: None };
+    let outside = &contact.outside;
+    let observe = &mut Outward { observe: contact.observe, problem, outside, names: None };
     let run = match contact.post {
         None => drive(engine, deadline, observe),
         Some(post) => {
@@ -50,7 +52,7 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
                 engine,
                 problem,
                 post,
-                names: Names::new(problem, contact.order),
+                names: Names::new(problem, outside),
                 // Exchanges depend on timing, so they would make every run different.
                 takes_in: deadline.stop.iterations.is_none(),
                 better: None,
@@ -64,31 +66,60 @@ pub(super) fn run<E: Engine<Cost = i64, Best = Vec<u32>>>(
     Solution::of(run, deadline, instance, problem, backend)
 }
 
-/// Maps the problem's nodes to the others' numbers, and back.
-struct Names {
-    outside: Vec<u32>,
-    inside: Vec<u32>,
+/// How tours of the instance that a run works on become tours of the instance that others know.
+#[derive(Clone, Default)]
+pub(super) struct Outside<'a> {
+    /// Where the instance was renumbered: the number, before that, of each node.
+    pub order: Option<&'a [u32]>,
+    /// The forms that led to the instance, the last one first.
+    pub forms: Vec<&'a Form>,
 }
 
-impl Names {
-    /// Makes the maps for a problem made from an instance; where that was renumbered, `order` holds the others' numbers of its
-    /// nodes.
-    fn new(problem: &Problem, order: Option<&[u32]>) -> Names {
-        let name = |&node: &u32| order.map_or(node, |order| order[node as usize]);
-        let outside: Vec<u32> = problem.start_tour().iter().map(name).collect();
-        let mut inside = vec![0; outside.len()];
-        outside.iter().zip(0..).for_each(|(&name, node)| inside[name as usize] = node);
-        Names { outside, inside }
+impl<'a> Outside<'a> {
+    /// Returns the same for an instance that was renumbered.
+    pub fn renumbered(&self, order: &'a [u32]) -> Outside<'a> {
+        Outside { order: Some(order), forms: self.forms.clone() }
     }
 
-    /// Returns `None` if the tour has unknown nodes: a GPU that fails may have returned anything.
+    /// Returns the same for a form of the instance, before it is renumbered.
+    pub fn of_form(&self, form: &'a Form) -> Outside<'a> {
+        Outside { order: None, forms: [form].into_iter().chain(self.forms.iter().copied()).collect() }
+    }
+
+    /// Returns by how much tours cost more outside.
+    fn offset(&self) -> i64 {
+        self.forms.iter().map(|form| form.offset()).sum()
+    }
+}
+
+/// Maps the problem's nodes to the others' numbers, and back.
+struct Names<'a> {
+    numbers: Vec<u32>,
+    nodes: Vec<u32>,
+    forms: &'a [&'a Form],
+    offset: i64,
+}
+
+impl<'a> Names<'a> {
+    /// Makes the maps for a problem made from an instance.
+    fn new(problem: &Problem, outside: &'a Outside<'a>) -> Names<'a> {
+        let number = |&node: &u32| outside.order.map_or(node, |order| order[node as usize]);
+        let numbers: Vec<u32> = problem.start_tour().iter().map(number).collect();
+        let mut nodes = vec![0; numbers.len()];
+        numbers.iter().zip(0..).for_each(|(&number, node)| nodes[number as usize] = node);
+        Names { numbers, nodes, forms: &outside.forms, offset: outside.offset() }
+    }
+
+    /// Returns `None` if the tour has unknown nodes or lacks a fixed edge: a GPU that fails may have returned anything.
     fn outward(&self, tour: &[u32]) -> Option<Vec<u32>> {
-        translated(tour, &self.outside)
+        let tour = translated(tour, &self.numbers)?;
+        self.forms.iter().try_fold(tour, |tour, form| form.outward(&tour))
     }
 
-    /// Returns `None` if the tour has unknown nodes.
+    /// Returns `None` if the tour has unknown nodes or lacks a fixed edge.
     fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
-        translated(tour, &self.inside)
+        let tour = self.forms.iter().rev().try_fold(tour.to_vec(), |tour, form| form.inward(&tour))?;
+        translated(&tour, &self.nodes)
     }
 }
 
@@ -102,20 +133,23 @@ fn translated(tour: &[u32], names: &[u32]) -> Option<Vec<u32>> {
 struct Outward<'a> {
     observe: &'a mut dyn Observe,
     problem: &'a Problem,
-    order: Option<&'a [u32]>,
+    outside: &'a Outside<'a>,
     /// Made when first needed.
-    names: Option<Names>,
+    names: Option<Names<'a>>,
 }
 
 impl Observe for Outward<'_> {
     fn progress(&mut self, progress: &Progress) {
-        self.observe.progress(progress);
+        let offset = self.outside.offset();
+        let (best_cost, iteration_cost) =
+            (progress.best_cost.saturating_add(offset), progress.iteration_cost.saturating_add(offset));
+        self.observe.progress(&Progress { best_cost, iteration_cost, ..*progress });
     }
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {
-        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
+        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.outside));
         if let Some(best) = names.outward(best) {
-            self.observe.better(cost, &best);
+            self.observe.better(cost + names.offset, &best);
         }
     }
 
@@ -124,10 +158,10 @@ impl Observe for Outward<'_> {
     }
 
     fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
-        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.order));
+        let names = self.names.get_or_insert_with(|| Names::new(self.problem, self.outside));
         let translate = |snapshot: Snapshot| {
             let tour = names.outward(&snapshot.best.1).ok_or(BackendError::State)?;
-            Ok(Snapshot { best: (snapshot.best.0, tour), ..snapshot })
+            Ok(Snapshot { best: (snapshot.best.0 + names.offset, tour), ..snapshot })
         };
         self.observe.checkpoint(snapshot.and_then(translate));
     }
@@ -146,7 +180,7 @@ struct Island<'a, E> {
     engine: &'a mut E,
     problem: &'a Problem,
     post: &'a Post,
-    names: Names,
+    names: Names<'a>,
     takes_in: bool,
     /// The best received tour, if it is better than the engine's own.
     better: Option<Better>,
@@ -196,7 +230,7 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
         if let Some(cost) = self.engine.status().best_cost.filter(|&cost| cost < self.least)
             && let Some(tour) = self.names.outward(&self.engine.best()?)
         {
-            self.post.send(cost, tour);
+            self.post.send(cost + self.names.offset, tour);
             self.least = cost;
         }
         let every = if self.post.in_lockstep() { TOLD_EVERY } else { EVERY };

@@ -4,6 +4,7 @@ pub mod archipelago;
 mod builder;
 pub mod checkpoint;
 pub mod exact;
+mod forms;
 mod haste;
 mod island;
 pub mod lin_kernighan;
@@ -30,7 +31,7 @@ use crate::engine::{
     BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
 };
 use crate::instance::Instance;
-use island::Contact;
+use island::{Contact, Outside};
 use papers::colony::check_local_search;
 use settings::{Declaration, Settings};
 
@@ -69,17 +70,14 @@ macro_rules! of_any {
     };
 }
 
-impl Algorithm {
-    /// Returns the algorithm that does best on an instance, with default settings: chained Lin-Kernighan, or MAX-MIN Ant System
-    /// where edges have a direction.
-    pub fn for_instance(instance: &Instance) -> Algorithm {
-        if instance.is_symmetric() {
-            Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings::default())
-        } else {
-            Algorithm::Mmas(mmas::MmasSettings::default())
-        }
+impl Default for Algorithm {
+    /// Returns chained Lin-Kernighan with default settings.
+    fn default() -> Algorithm {
+        Algorithm::LinKernighan(Default::default())
     }
+}
 
+impl Algorithm {
     /// The declarations of all algorithms.
     pub const ALL: [Declaration; 5] = [
         lin_kernighan::LinKernighanSettings::DECLARATION,
@@ -160,16 +158,11 @@ impl Algorithm {
     /// The problem, and the remedy.
     pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
         self.check()?;
-        let (_, is_symmetric) = self.needs();
+        forms::check(self, instance)?;
         match self {
-            Algorithm::LinKernighan(_) => check_kind(instance, "chained Lin-Kernighan", is_symmetric),
-            Algorithm::Ils(_) => check_kind(instance, "iterated local search", is_symmetric),
-            Algorithm::Mmas(_) => {
-                check_kind(instance, "MMAS", is_symmetric)?;
-                self.check_local_search(instance)
-            }
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => Ok(()),
+            Algorithm::Mmas(_) => self.check_local_search(instance),
             Algorithm::Acs(settings) => {
-                check_kind(instance, "ACS", is_symmetric)?;
                 self.check_local_search(instance)?;
                 settings.check_for(instance)
             }
@@ -194,7 +187,8 @@ impl Algorithm {
     /// Returns the fewest nodes that its engine builds tours of, and whether edges must be equally long in both directions.
     pub fn needs(&self) -> (usize, bool) {
         match self {
-            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => (0, true),
+            Algorithm::LinKernighan(_) => (0, false),
+            Algorithm::Ils(_) => (0, true),
             Algorithm::Mmas(_) | Algorithm::Acs(_) => (4, false),
             Algorithm::Genetic(settings) => (settings.fewest_nodes(), false),
         }
@@ -284,7 +278,7 @@ impl Algorithm {
             let each: Vec<&Backend> = each.iter().collect();
             return archipelago::solve(self, instance, initial, &each, stop, observe);
         }
-        let contact = Contact { observe, post: None, order: None, resumed: None };
+        let contact = Contact { observe, post: None, outside: Outside::default(), resumed: None };
         self.solve_in_contact(instance, initial, (backend, stop), contact, keep)
     }
 
@@ -301,7 +295,7 @@ impl Algorithm {
         (observe, post): (&mut dyn Observe, &Post),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
-        let contact = Contact { observe, post: Some(post), order: None, resumed: None };
+        let contact = Contact { observe, post: Some(post), outside: Outside::default(), resumed: None };
         let solved = self.solve_in_contact(instance, initial, (backend, stop), contact, keep);
         // Whether or not it ran in lockstep, no other run may wait for it.
         post.lockstep().into_iter().for_each(Lockstep::leave);
@@ -323,6 +317,10 @@ impl Algorithm {
         }
         if let Some(solution) = solve_exactly(instance, begin)? {
             return Ok(solution);
+        }
+        if let Some(form) = forms::of(self, instance, &|| stop.is_over(begin))? {
+            let stop = &stop.spent(begin.elapsed());
+            return forms::solve(self, (instance, &form), initial, (backend, stop), contact, keep.is_some());
         }
         let solved = match self {
             Algorithm::LinKernighan(settings) => {
@@ -484,9 +482,8 @@ impl Solution {
 /// # Errors
 /// If no tour has all fixed edges.
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
-    // `check_kind` has rejected larger ones of these.
-    let is_other = instance.ends().is_some() || !instance.fixed_edges().is_empty();
-    if instance.len() > exact::FEW && !is_other {
+    let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
+    if instance.len() > if is_shaped { exact::FEW_OF_OTHERS } else { exact::FEW } {
         return Ok(None);
     }
     match exact::shortest(instance) {
@@ -497,30 +494,6 @@ fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>
             why: "no tour has all of its fixed edges".to_string(),
         }),
     }
-}
-
-/// Rejects instances that no algorithm here can solve, and those with directed edges for an algorithm that needs symmetric ones.
-fn check_kind(instance: &Instance, algorithm: &'static str, is_symmetric: bool) -> Result<(), SolveError> {
-    let refuse = |why: &str| {
-        Err(SolveError::Unsupported {
-            algorithm,
-            instance: instance.name().to_string(),
-            why: why.to_string(),
-        })
-    };
-    let others = [
-        (instance.ends().is_some(), "open paths"),
-        (!instance.fixed_edges().is_empty(), "instances with fixed edges"),
-    ];
-    if let Some((_, what)) = others.iter().find(|(is_it, _)| *is_it && instance.len() > exact::FEW_OF_OTHERS)
-    {
-        let most = exact::FEW_OF_OTHERS;
-        return refuse(&format!("{what} of more than {most} nodes are not supported yet"));
-    }
-    if is_symmetric && !instance.is_symmetric() {
-        return refuse("its edges have a direction; use `algorithm` mmas or acs");
-    }
-    Ok(())
 }
 
 /// Returns a backend's tour in the instance's numbering, if it is valid and has the reported length.

@@ -115,7 +115,7 @@ mod tests {
         let (small, large) = (globe(FEW + 1), globe(MOST_ON_GPUS + 1));
         let lk = Some(LocalSearch::Lk);
         let [plain, eax, ants, others] = [
-            Algorithm::for_instance(&small),
+            Algorithm::default(),
             Algorithm::Genetic(genetic::GeneticSettings::of(Crossover::Eax)),
             Algorithm::Mmas(mmas::MmasSettings { local_search: lk, ..Default::default() }),
             Algorithm::Acs(acs::AcsSettings { local_search: lk, ..Default::default() }),
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn small_instances_are_solved_sooner_on_cpu_threads() {
         let [few, many] = [FEW, FEW + 1].map(|n| generate::uniform(n, 1).unwrap());
-        let plain = Algorithm::for_instance(&few);
+        let plain = Algorithm::default();
         let chains = lin_kernighan::LinKernighanSettings { chains: Some(8), ..Default::default() };
         let others = [Algorithm::LinKernighan(chains), Algorithm::Ils(ils::IlsSettings::default())];
         let choice = |algorithm, instance, asked| placement(algorithm, instance, asked).unwrap().choice;

@@ -91,7 +91,7 @@ pub fn case(
     let judged = Judged { instance, file, optimum };
     let is_default = draws.chance(0.25);
     let mut algorithm = match is_default {
-        true => Algorithm::for_instance(&judged.instance),
+        true => Algorithm::default(),
         false => settings::random(draws, judged.file.is_symmetric, machine.is_cuda()),
     };
     let label = if is_default { "default ".to_owned() } else { String::new() } + &settings::label(&algorithm);

@@ -4,8 +4,8 @@
 //! it is enough to know where the new tour enters it and in which direction it passes through. The segments are in the order of the
 //! old tour, so a node's segment is found by its old position. A cut stays even if its edge is added again.
 
-use super::Tour;
 use super::lanes::{Lanes, both, each, truth};
+use super::{Tour, removed};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
@@ -174,7 +174,7 @@ impl Cuts {
                 if !wraps {
                     first.set(4, d + 1);
                     begin.set(4, 2 * (d + 1));
-                    let far = tour.next_distance(tour.n - 1) as i32;
+                    let far = tour.ahead(tour.n - 1);
                     before.set(0, Link::new(tour.at(tour.n - 1), far));
                     after.set(4, Link::new(tour.at(0), far));
                 }
@@ -197,7 +197,7 @@ impl Cuts {
             team.for_each(MAX_SEGMENTS + 1, |i| first.set(i, if i == 0 { 0 } else { NONE }));
             team.single(|| {
                 self.begin.set(0, 0);
-                let far = tour.next_distance(tour.n - 1) as i32;
+                let far = tour.ahead(tour.n - 1);
                 self.before.set(0, Link::new(tour.at(tour.n - 1), far));
                 self.after.set(0, Link::new(tour.at(0), far));
             });
@@ -289,7 +289,7 @@ impl Cuts {
                 return (tour.at(spot.old + 2 * up - 1), tour.next_distance(spot.old + up - 1));
             }
             let link = if up == 1 { self.after } else { self.before }.get(spot.segment);
-            (link.node(), link.far() as i64)
+            (link.node(), removed(link.far()))
         }
     }
 
@@ -330,7 +330,7 @@ impl Cuts {
             }
             let (begin, first) = (self.begin.get(s), self.first.get(s));
             let after = self.after.get(s);
-            let far = tour.next_distance(old) as i32;
+            let far = tour.ahead(old);
             let (low, high) = (Link::new(tour.at(old), far), Link::new(tour.at(old + 1), far));
             team.barrier();
             team.single(|| {

@@ -588,7 +588,7 @@ pub unsafe fn place<G: Geometry>(
         let node = tour.at(position);
         if cuts == 0 {
             next.order.set(position, node);
-            next.ahead.set(position, tour.next_distance(position) as i32);
+            next.ahead.set(position, tour.ahead(position));
             return;
         }
         let s = board.rank(position);
@@ -601,7 +601,7 @@ pub unsafe fn place<G: Geometry>(
             if begin & 1 == 0 { (into, position, 1) } else { (count - 1 - into, before, 2) };
         let to = (begin >> 1) + into;
         let ahead = if into + 1 < count {
-            tour.next_distance(old) as i32
+            tour.ahead(old)
         } else {
             tour.between(node, changes.cuts.get(board.cut_of_position.get(old))[link])
         };

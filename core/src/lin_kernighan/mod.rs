@@ -18,6 +18,19 @@ pub mod trial;
 use crate::distance::Distance;
 use crate::geometry::{Geometry, Places};
 
+/// The entry in [`Tour::ahead`] for an edge that must stay in the tour. No distance is negative.
+///
+/// The edge counts as far shorter than any other, so that no sum of gains that includes its removal is positive: searches leave it
+/// alone without asking. As no move removes it, no move can add it either, so its true length is never needed.
+pub const FIXED: i32 = i32::MIN;
+
+/// Returns by how much removing an edge makes a tour shorter, given its entry in [`Tour::ahead`].
+#[inline(always)]
+pub(crate) fn removed(ahead: i32) -> i64 {
+    // Without a branch: nothing is added to distances.
+    ahead as i64 + (((ahead >> 31) as i64) << 40)
+}
+
 /// A constant tour, and the near neighbours of each of its nodes.
 #[derive(Clone, Copy)]
 pub struct Tour<G: Geometry> {
@@ -29,7 +42,7 @@ pub struct Tour<G: Geometry> {
     pub order: *const u32,
     /// The position of each node in it.
     pub position: *const u32,
-    /// The distance from the node at each position to the next one.
+    /// The distance from the node at each position to the next one; [`FIXED`] where this edge must stay.
     pub ahead: *const i32,
     /// n lists of k neighbours, nearest first.
     pub lists: *const u32,
@@ -66,14 +79,36 @@ impl<G: Geometry> Tour<G> {
         if position + 1 == self.n { 0 } else { position + 1 }
     }
 
-    /// Returns the distance from the node at a position to the next one.
+    /// Returns the distance from the node at a position to the next one; for a [fixed](FIXED) edge, less than minus the length of
+    /// all edges of a move.
     ///
     /// # Safety
     /// `position` is less than n.
     #[inline(always)]
     pub unsafe fn next_distance(self, position: u32) -> i64 {
         // SAFETY: the caller's promise.
-        unsafe { *self.ahead.add(position as usize) as i64 }
+        removed(unsafe { self.ahead(position) })
+    }
+
+    /// Returns the entry of [`Tour::ahead`] for a position.
+    ///
+    /// # Safety
+    /// `position` is less than n.
+    #[inline(always)]
+    pub unsafe fn ahead(self, position: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { *self.ahead.add(position as usize) }
+    }
+
+    /// Returns a position, or the next one if the edge after it is [fixed](FIXED). A node has at most one fixed edge, so the edge
+    /// after the result is not.
+    ///
+    /// # Safety
+    /// `position` is less than n.
+    #[inline(always)]
+    pub unsafe fn free_position(self, position: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        if unsafe { self.ahead(position) } == FIXED { self.next_position(position) } else { position }
     }
 
     /// Returns the distance between two nodes.

@@ -303,7 +303,8 @@ fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
 /// Returns the positions after which a kick cuts the tour, in ascending order: that of a node of this trial's share, and those
 /// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). The first node is
 /// the one of [`SAMPLES`] nodes whose edge is longest compared to its nearest neighbour. If two of the positions are equal, the
-/// cuts are instead separated by segments of up to [`SEGMENT`] nodes.
+/// cuts are instead separated by segments of up to [`SEGMENT`] nodes. A cut that would remove a [fixed](super::FIXED) edge is made
+/// one position later.
 #[inline(always)]
 unsafe fn kick_positions<T: Team, G: Geometry>(
     team: T,
@@ -349,14 +350,16 @@ unsafe fn kick_positions<T: Team, G: Geometry>(
             d = onwards(d, 2 * round.walk + step);
             step += 1;
         }
-        let sorted = in_order([a, tour.position(b), tour.position(c), tour.position(d)]);
+        let free = |p: u32| tour.free_position(p);
+        let a = free(a);
+        let sorted = in_order([a, free(tour.position(b)), free(tour.position(c)), free(tour.position(d))]);
         if sorted[0] < sorted[1] && sorted[1] < sorted[2] && sorted[2] < sorted[3] {
             return sorted;
         }
         let segment = if SEGMENT < n / 4 { SEGMENT } else { n / 4 };
         let onwards_from = |p: u32, i: u32| {
             let p = p + 1 + draws.below(i, segment);
-            if p >= n { p - n } else { p }
+            free(if p >= n { p - n } else { p })
         };
         let b = onwards_from(a, 1);
         let c = onwards_from(b, 2);

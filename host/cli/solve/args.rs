@@ -26,8 +26,7 @@ pub struct Args {
     /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     pub(super) instance: PathBuf,
-    /// The algorithm; if not given, lk, or mmas if edges are directed; options of ils imply ils, and --local-search lk, or-3opt or
-    /// none implies mmas
+    /// The algorithm; if not given, lk; options of ils imply ils, and --local-search lk, or-3opt or none implies mmas
     #[arg(long, value_name = "NAME", value_parser = algorithms())]
     pub(super) algorithm: Option<Declaration>,
     /// Compute a lower bound alongside the run, which shows how far the tour is from the optimum at most; without this option, only

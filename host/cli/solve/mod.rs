@@ -392,7 +392,7 @@ impl Asked {
         instance: &Instance,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Asked> {
-        let declaration = wanted.declaration_for(Algorithm::for_instance(instance).declaration());
+        let declaration = wanted.declaration_for(Algorithm::default().declaration());
         wanted.refuse_foreign(&declaration)?;
         let begin = &wanted.args.begin;
         let (algorithm, initial) = match (&begin.initial_tour, &begin.load_population) {

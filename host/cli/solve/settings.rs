@@ -14,9 +14,8 @@ use crate::solver::genetic::Initial;
 use crate::solver::settings::{Declaration, Setting, Settings};
 use crate::solver::{Algorithm, ils, lin_kernighan, mmas};
 
-/// The algorithms of [`Algorithm::for_instance`], one of which runs where nothing determines it.
-const DEFAULTS: [Declaration; 2] =
-    [lin_kernighan::LinKernighanSettings::DECLARATION, mmas::MmasSettings::DECLARATION];
+/// The default algorithm.
+const DEFAULT: Declaration = lin_kernighan::LinKernighanSettings::DECLARATION;
 
 /// The requested settings: the command line takes precedence over the file of `--config`.
 pub(super) struct Wanted<'a> {
@@ -41,7 +40,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// Returns the algorithm, if the line or the file determines it: by its name, by `--local-search`, or by an option of `ils`
-    /// that neither of the two default algorithms has.
+    /// that neither `lk` nor `mmas` has.
     fn declaration(&self) -> Option<Declaration> {
         let named = self.args.algorithm.or(self.config.as_ref().and_then(|config| config.algorithm));
         let ils = ils::IlsSettings::DECLARATION;
@@ -55,7 +54,9 @@ impl<'a> Wanted<'a> {
                 None => {
                     let implies_ils = |id: &str| {
                         ils.option(id).is_some()
-                            && DEFAULTS.iter().all(|default| default.option(id).is_none())
+                            && [DEFAULT, mmas::MmasSettings::DECLARATION]
+                                .iter()
+                                .all(|other| other.option(id).is_none())
                     };
                     self.args.settings.values.iter().any(|(id, _)| implies_ils(id)).then_some(ils)
                 }
@@ -77,11 +78,9 @@ impl<'a> Wanted<'a> {
             let is_loaded = self.args.begin.load_population.is_some();
             return if is_loaded { Ok(None) } else { self.algorithm(&declaration).map(Some) };
         }
-        for declaration in DEFAULTS {
-            let (algorithm, _) = self.unchecked(&declaration)?;
-            self.check_iterations(&algorithm)?;
-            algorithm.check()?;
-        }
+        let (algorithm, _) = self.unchecked(&DEFAULT)?;
+        self.check_iterations(&algorithm)?;
+        algorithm.check()?;
         Ok(None)
     }
 

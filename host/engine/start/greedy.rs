@@ -22,10 +22,15 @@ type Edge = (i32, u32, u32);
 ///
 /// With lists of all other nodes, this is the greedy tour. With shorter ones, their edges are taken first; the remaining paths are
 /// joined by edges from lists among their ends, in rounds, until there is one path. In a round, an edge may be taken before a
-/// shorter one that is in no list. Returns no tour once the watch is over.
+/// shorter one that is in no list. The edges of partners come before all others. Returns no tour once the watch is over.
 pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) -> Vec<u32> {
     let n = instance.len();
     let mut paths = Paths::new(n);
+    for (node, &partner) in (0..).zip(instance.partners().unwrap_or_default()) {
+        if node < partner && partner != Instance::NO_PARTNER {
+            paths.link(node, partner);
+        }
+    }
     let mut longer_than = -1;
     for up_to in shares_of_lengths(instance, lists) {
         if watch.is_over() {
@@ -92,6 +97,10 @@ fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: 
         lists.flat_map_iter(|(&a, list)| list.iter().map(move |&b| edge(instance, a, b))).collect();
     if with_beside {
         edges.extend(near.nodes.windows(2).map(|pair| edge(instance, pair[0], pair[1])));
+    }
+    if instance.partners().is_some() {
+        // Nodes of the same kind, where edges have a direction, are joined by none.
+        edges.retain(|edge| edge.0 < i32::MAX);
     }
     edges
 }

@@ -1,6 +1,7 @@
 //! Start tours: the initial tours of a search.
 
 pub mod ants;
+mod forms;
 mod greedy;
 mod nearest_neighbor;
 mod paths;
@@ -72,6 +73,13 @@ pub fn tour_until(
 }
 
 fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, watch: &Watch) -> Vec<u32> {
+    if instance.partners().is_none() && instance.gap().is_none() {
+        return of_plain(instance, start, lists, seed, watch);
+    }
+    forms::tour(instance, start, lists, |plain, start, lists| of_plain(plain, start, lists, seed, watch))
+}
+
+fn of_plain(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, watch: &Watch) -> Vec<u32> {
     let greedy = || greedy::greedy(instance, lists, watch);
     let nearest_neighbor =
         || nearest_neighbor::nearest_neighbor(instance, lists, first(instance, seed), watch);
@@ -86,9 +94,14 @@ fn watched(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64, 
     }
 }
 
-/// Returns the nodes along a space-filling curve; `None` if there are no coordinates.
+/// Returns the nodes along a space-filling curve, the gap last; `None` if there are no coordinates.
 pub fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
-    space_filling::hilbert(instance)
+    let mut order = space_filling::hilbert(instance)?;
+    if let Some(gap) = instance.gap() {
+        order.retain(|&node| node != gap);
+        order.push(gap);
+    }
+    Some(order)
 }
 
 /// Returns the best start for Lin-Kernighan moves: [`Start::QuickBoruvka`] on a lattice, else [`Start::Greedy`].

@@ -3,6 +3,7 @@
 //! Neighbours of a node are ordered by the instance's distance, then by the unrounded straight line between the points, then by
 //! number; `GEO`, `GEOM` and matrices have no such line. The order is total, so lists do not depend on the number of threads.
 
+mod forms;
 mod places;
 mod quadrant;
 mod unvisited;
@@ -50,6 +51,13 @@ pub fn nearest_until(instance: &Instance, k: usize, enough: Enough) -> Option<Ne
 }
 
 fn nearest_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
+    if forms::is_form(instance) {
+        return forms::lists(instance, k, |plain, k| nearest_of_all(plain, k, watch));
+    }
+    nearest_of_all(instance, k, watch)
+}
+
+fn nearest_of_all(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
     let nodes = (0..instance.len() as u32).collect();
     nearest_among(instance, nodes, k, watch).by_number()
 }

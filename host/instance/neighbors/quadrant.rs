@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 use antwarp_core::metric::{GEO_PI, Metric, Space};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
-use super::{Nearness, NeighborLists, Neighborhood, nearest_watched};
+use super::{Nearness, NeighborLists, Neighborhood, forms, nearest_of_all};
 use crate::kd_tree::{Cell, Search, square};
 use crate::{Enough, Instance, Watch, globe};
 
@@ -37,9 +37,16 @@ pub fn quadrant_until(instance: &Instance, k: usize, enough: Enough) -> Option<N
 }
 
 fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
+    if forms::is_form(instance) {
+        return forms::lists(instance, k, |plain, k| quadrant_of_all(plain, k, watch));
+    }
+    quadrant_of_all(instance, k, watch)
+}
+
+fn quadrant_of_all(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
     let k = k.min(instance.len() - 1);
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
-        return nearest_watched(instance, k, watch);
+        return nearest_of_all(instance, k, watch);
     };
     match (metric.space(), metric.is_by_line()) {
         (Space::Plane, true) if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
@@ -49,7 +56,7 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
             on_the_globe(Globe(metric), metric, points, quadrant, (k, watch))
         }
         (Space::Sphere, _) if k >= 4 => on_the_globe(Lines, metric, points, quadrant_on_sphere, (k, watch)),
-        _ => nearest_watched(instance, k, watch),
+        _ => nearest_of_all(instance, k, watch),
     }
 }
 

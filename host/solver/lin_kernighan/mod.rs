@@ -52,8 +52,8 @@ pub(super) fn solve(
         order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
         tour.iter().map(|&node| numbers[node as usize]).collect::<Vec<u32>>()
     });
-    let Contact { observe, post, resumed, .. } = contact;
-    let contact = Contact { observe: &mut *observe, post, order: Some(&order), resumed };
+    let Contact { observe, post, outside, resumed } = contact;
+    let contact = Contact { observe: &mut *observe, post, outside: outside.renumbered(&order), resumed };
     let mut solution =
         solve_as_numbered(&renumbered, settings, initial.as_deref(), backend, deadline, contact)?;
     solution.tour.iter_mut().for_each(|node| *node = order[*node as usize]);

@@ -13,7 +13,7 @@ use crate::instance::Instance;
 use crate::solver::haste::Haste;
 use crate::solver::island::{self, Contact};
 use crate::solver::settings::{Settings, at_least, between, choices, from_to, is, is_not, settings};
-use crate::solver::{Solution, SolveError, check_kind, right};
+use crate::solver::{Solution, SolveError, right};
 
 pub use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
 
@@ -264,13 +264,9 @@ pub(in crate::solver) fn solve(
 /// The problem, and the remedy.
 pub fn check_for(instance: &Instance, settings: &GeneticSettings) -> Result<(), SolveError> {
     settings.check()?;
-    check_kind(instance, "GA", false)?;
     if settings.crossover == Crossover::Eax && !instance.is_symmetric() {
-        return Err(SolveError::Unsupported {
-            algorithm: "edge assembly crossover",
-            instance: instance.name().to_string(),
-            why: "its edges have a direction; use another `crossover`".to_string(),
-        });
+        // Its form has no directions.
+        return Ok(());
     }
     check_local_search(instance, settings.local_search, "none")?;
     if settings.initial == Initial::LocalOptima && !instance.is_symmetric() {
@@ -328,6 +324,7 @@ pub fn first_individuals_until(
         place[node as usize] = i;
     }
     tours.par_iter_mut().for_each(|node| *node = place[*node as usize]);
+    tours.par_chunks_exact_mut(instance.len()).for_each(|tour| problem.join_partners(tour));
     Ok(Some(FirstIndividuals::Given(tours)))
 }
 

@@ -9,9 +9,9 @@ use crate::operator::Reach;
 use crate::papers::local_search::Dirty;
 use crate::team::{Slots, Team};
 
-use crate::lin_kernighan::Tour;
 use crate::lin_kernighan::cuts::{self, Cuts, MAX_SEGMENTS};
 use crate::lin_kernighan::moves::{self, DEPTH, Search};
+use crate::lin_kernighan::{FIXED, Tour};
 
 // Steps, reversals, links and cuts are read as words of 8 bytes.
 const SCRATCH: u32 = moves::WORDS + cuts::WORDS;
@@ -32,6 +32,9 @@ pub struct AntTables<G: Geometry> {
     pub successor: *const u32,
     /// As [`AntTables::successor`], in the other direction.
     pub predecessor: *const u32,
+    /// The node at the other end of each node's [fixed](FIXED) edge, which the tour has; more than any node: there is none. Null: no
+    /// edges are fixed.
+    pub partners: *const u32,
 }
 
 impl<G: Geometry> Clone for AntTables<G> {
@@ -73,7 +76,9 @@ pub unsafe fn improve<T: Team, R: Reach, I: NodeId, G: Geometry>(
             team.for_each(n, |p| {
                 let node = order.get(p);
                 position.set(node, p);
-                ahead.set(p, view.between(node, order.get(behind(p))));
+                let next = order.get(behind(p));
+                let is_fixed = !tables.partners.is_null() && *tables.partners.add(node as usize) == next;
+                ahead.set(p, if is_fixed { FIXED } else { view.between(node, next) });
             });
             team.barrier();
         };

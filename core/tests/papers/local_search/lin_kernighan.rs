@@ -39,8 +39,12 @@ fn improved<I: NodeId + Number>(
     size: Option<usize>,
 ) -> (Vec<u32>, i64) {
     let n = scene.world.n;
-    let tables =
-        AntTables { tour: scene.tour(), successor: links.0[0].as_ptr(), predecessor: links.0[1].as_ptr() };
+    let tables = AntTables {
+        tour: scene.tour(),
+        successor: links.0[0].as_ptr(),
+        predecessor: links.0[1].as_ptr(),
+        partners: std::ptr::null(),
+    };
     let mut nodes = Array::of(&tour.iter().map(|&v| I::new(v)).collect::<Vec<I>>());
     let mut memory = Array::<u64>::rubbish(words(n).div_ceil(2));
     let (slots, words) = (nodes.slots(), memory.start().cast());
@@ -245,8 +249,12 @@ fn a_search_that_is_over_leaves_what_it_has_gained() {
     let mut scene = Scene::new(World::plane(150, 8, 1000, &mut dice), 1, &mut dice);
     let (n, start, none) = (scene.world.n, scene.nodes.clone(), Links::none(150));
     for asked in [0, 1, 2, 5, 20, 60, 100_000] {
-        let tables =
-            AntTables { tour: scene.tour(), successor: none.0[0].as_ptr(), predecessor: none.0[1].as_ptr() };
+        let tables = AntTables {
+            tour: scene.tour(),
+            successor: none.0[0].as_ptr(),
+            predecessor: none.0[1].as_ptr(),
+            partners: std::ptr::null(),
+        };
         let mut nodes = Array::of(&start);
         let mut memory = Array::<u64>::rubbish(words(n).div_ceil(2));
         let (words, slots) = (memory.start().cast(), nodes.slots());

@@ -173,6 +173,7 @@ impl Group {
                 tour.rewrite(|order| {
                     if !given {
                         shuffle(Stream::new(spec.seed, born, place), order);
+                        shared.nodes.problem.join_partners(order);
                     }
                     if descends {
                         shared.nodes.improve((spec.local_search, spec.breadth), order, enough);

@@ -5,9 +5,10 @@ use std::mem;
 
 use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{self, Geometry, Planar};
+use antwarp_core::lin_kernighan as core_tour;
 use antwarp_core::metric::{self, Metric};
-use antwarp_core::operator::Operator;
-use antwarp_core::papers::local_search::ants;
+use antwarp_core::operator::{LinKernighan, Operator};
+use antwarp_core::papers::local_search::{ants, lin_kernighan};
 use antwarp_core::team::Slots;
 
 use super::super::variants::{with_operator, with_places};
@@ -97,9 +98,50 @@ impl<'p> Nodes<'p> {
     pub fn improve(&self, (local_search, breadth): (LocalSearch, u32), order: &mut [u32], enough: Enough) {
         let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
         let distances = Distances { matrix, metric, ..self.problem.distances() };
+        if !self.problem.partners().is_empty() {
+            return with_places!(self.problem, distances, |geometry, places| {
+                self.improve_deeply(geometry, places, (order, enough))
+            });
+        }
         with_places!(self.problem, distances, |geometry, places| {
             with_operator!(local_search, O => self.improve_by::<O, _>(geometry, places, breadth, (order, enough)))
         });
+    }
+
+    /// Improves a tour with fixed edges by Lin-Kernighan moves, which respect them.
+    fn improve_deeply<G: Geometry>(
+        &self,
+        geometry: G,
+        places: &[G::Place],
+        (order, enough): (&mut [u32], Enough),
+    ) {
+        let n = self.problem.n();
+        assert!(n >= 8 && self.is_tour(order), "no tour to improve");
+        let nobody = std::ptr::null();
+        // Links of every node to itself: a local optimum has no such edge.
+        let own: Vec<u32> = (0..n).collect();
+        let tables = lin_kernighan::AntTables {
+            tour: core_tour::Tour {
+                n,
+                k: self.problem.search_k(),
+                order: nobody,
+                position: nobody,
+                ahead: std::ptr::null(),
+                lists: self.near.as_ptr(),
+                near: self.lengths.as_ptr(),
+                places: geometry::Places { geometry, start: places.as_ptr() },
+            },
+            successor: own.as_ptr(),
+            predecessor: own.as_ptr(),
+            partners: self.problem.partners().as_ptr(),
+        };
+        let mut memory = vec![0u128; (4 * lin_kernighan::words(n)).div_ceil(16)];
+        // SAFETY: a tour of n nodes with all fixed edges; all arrays have n elements, lists n x k; memory is as large as asked for,
+        // and this thread's; the problem's places and distances outlive the call.
+        unsafe {
+            let (memory, order) = (memory.as_mut_ptr().cast(), Slots::of(order));
+            lin_kernighan::improve::<_, _, u32, G>(&Worker::new(enough), LinKernighan, tables, memory, order);
+        }
     }
 
     fn improve_by<O: Operator, G: Geometry>(

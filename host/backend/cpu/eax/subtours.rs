@@ -225,7 +225,7 @@ impl Joints<'_> {
         [(first, self.nodes.distance(v, first)), (second, self.nodes.distance(v, second))]
     }
 
-    /// Evaluates the exchanges that join x, whose edges are given, to w, at distance `joined`.
+    /// Evaluates the exchanges that join x, whose edges are given, to w, at distance `joined`. Fixed edges stay.
     #[inline(always)]
     fn join(&mut self, (x, edges): (u32, [(u32, i64); 2]), (w, joined): (u32, i64)) {
         let others = self.edges(w);
@@ -235,8 +235,15 @@ impl Joints<'_> {
         if 2 * (longest - joined) <= self.best.gain {
             return;
         }
+        let is_fixed = |a, b| self.nodes.problem.is_fixed(a, b);
         for (y, first) in edges {
+            if is_fixed(x, y) {
+                continue;
+            }
             for (z, second) in others {
+                if is_fixed(w, z) {
+                    continue;
+                }
                 let gain = first + second - joined - self.nodes.distance(y, z);
                 if gain > self.best.gain {
                     self.best = Exchange { gain, x, y, w, z };

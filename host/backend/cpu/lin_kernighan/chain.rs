@@ -6,8 +6,8 @@ use antwarp_core::lin_kernighan::trial::TrialChanges;
 use antwarp_core::team::Slots;
 
 use super::super::allocate;
-use antwarp_engine::BackendError;
 use antwarp_engine::lin_kernighan::Spec;
+use antwarp_engine::{BackendError, Problem};
 
 /// A tour and the arrays for merging changes into it.
 pub(super) struct Chain {
@@ -30,8 +30,8 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Makes a tour along the numbering.
-    pub(super) fn new(ahead: &[i32], spec: &Spec) -> Result<Chain, BackendError> {
+    /// Makes a tour along the numbering, given its steps and its length.
+    pub(super) fn new(ahead: &[i32], cost: i64, spec: &Spec) -> Result<Chain, BackendError> {
         let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
             let mut array: Vec<u32> = allocate(what, n)?;
@@ -56,19 +56,20 @@ impl Chain {
             gain: allocate(what, trials)?,
             count: allocate(what, trials)?,
             cuts: allocate(what, trials * MAX_SEGMENTS as usize)?,
-            cost: ahead.iter().map(|&a| i64::from(a)).sum(),
+            cost,
         })
     }
 
-    /// Replaces the tour; `between` gives the lengths of its steps.
-    pub(super) fn begin(&mut self, tour: &[u32], between: impl Fn(u32, u32) -> i32) {
+    /// Replaces the tour.
+    pub(super) fn begin(&mut self, tour: &[u32], problem: &Problem) {
         self.order.copy_from_slice(tour);
         for (p, &node) in (0..).zip(tour) {
             self.position[node as usize] = p;
         }
         let next = tour.iter().cycle().skip(1);
-        self.ahead.iter_mut().zip(tour.iter().zip(next)).for_each(|(ahead, (&a, &b))| *ahead = between(a, b));
-        self.cost = self.ahead.iter().map(|&a| i64::from(a)).sum();
+        let steps = self.ahead.iter_mut().zip(tour.iter().zip(next));
+        steps.for_each(|(ahead, (&a, &b))| *ahead = problem.step_length(a, b));
+        self.cost = problem.length(tour).unwrap_or(i64::MAX);
     }
 
     pub(super) fn changes(&mut self) -> TrialChanges {

@@ -6,7 +6,7 @@ mod recombine;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use antwarp_core::distance::{Distance, Distances};
+use antwarp_core::distance::Distances;
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
@@ -108,11 +108,11 @@ impl<'p, G: Geometry> Threads<'p, G> {
         let chain = 44 * problem.n() as usize + spec.trials as usize * (12 * MAX_SEGMENTS as usize + 12);
         check_memory("the tours and the trials", chain.saturating_mul(spec.chains as usize))?;
         let (near, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
-        let mut chains = (0..spec.chains).map(|_| Chain::new(&ahead, spec)).collect::<Result<Vec<_>, _>>()?;
-        let all = geometry::Places { geometry, start: places.as_ptr() };
+        let mut chains = (0..spec.chains)
+            .map(|_| Chain::new(&ahead, problem.unit_cost(), spec))
+            .collect::<Result<Vec<_>, _>>()?;
         for (chain, start) in chains.iter_mut().zip(spec.starts.chunks_exact(ahead.len())) {
-            // SAFETY: nodes of the problem, whose places these are.
-            chain.begin(start, |a, b| unsafe { all.between(a, b) });
+            chain.begin(start, problem);
         }
         let best_tour = chains.iter().min_by_key(|chain| chain.cost).map_or(Vec::new(), |c| c.order.clone());
         let reached = Reached { cost: spec.start_cost, best_cost: spec.start_cost, trials: 0, offered: 0 };

@@ -1,6 +1,5 @@
 //! Recombines several tours into one: chains of Lin-Kernighan, on CPU threads or on a GPU, and the tours of ants with such moves.
 
-use antwarp_core::distance::Distance;
 use antwarp_core::geometry::{self, Numbered};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
@@ -47,7 +46,7 @@ impl<'p> Recombiner<'p> {
         Ok(Recombiner {
             problem,
             numbers: (0..problem.n()).collect(),
-            chain: Chain::new(&problem.step_lengths(), &spec)?,
+            chain: Chain::new(&problem.step_lengths(), problem.unit_cost(), &spec)?,
             beside: vec![[0; 2]; n],
             parents: vec![0; n],
             parts: vec![0; n],
@@ -95,15 +94,14 @@ impl<'p> Recombiner<'p> {
         for (position, &node) in (0..).zip(order) {
             self.chain.position[node as usize] = position;
         }
-        let distances = self.problem.distances();
+        let problem = self.problem;
         let steps = order.par_iter().zip(order[1..].par_iter().chain(&order[..1]));
         self.chain.ahead.par_iter_mut().zip(steps).with_min_len(MIN_LEN).for_each(|(ahead, (&a, &b))| {
-            // SAFETY: nodes of the problem.
-            *ahead = unsafe { distances.between(a, b) };
+            *ahead = problem.step_length(a, b);
         });
     }
 
-    /// Returns the current tour, and the distance from each of its nodes to the next.
+    /// Returns the current tour, and the distance from each of its nodes to the next, as in a [`Tour`].
     pub fn tour_and_steps(&self) -> (&[u32], &[i32]) {
         (&self.chain.order, &self.chain.ahead)
     }

@@ -105,7 +105,7 @@ impl Begin {
         for tour in spec.starts.chunks_exact(problem.n() as usize) {
             recombiner.begin(tour);
             let ahead = recombiner.tour_and_steps().1;
-            all.costs.push(ahead.iter().map(|&a| i64::from(a)).sum());
+            all.costs.push(problem.length(tour).unwrap_or(i64::MAX));
             all.ahead.extend(ahead);
             all.position.extend(recombiner.positions());
         }

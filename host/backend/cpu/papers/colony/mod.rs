@@ -141,6 +141,7 @@ impl<'p> Ants<'p> {
         let n = self.problem.n();
         let nobody = std::ptr::null();
         let tables = Together(lin_kernighan::AntTables {
+            partners: std::ptr::null(),
             tour: Tour {
                 n,
                 k: self.problem.search_k(),

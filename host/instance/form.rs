@@ -1,0 +1,431 @@
+//! Closed forms: open paths, fixed edges and edges with a direction as closed tours, for engines that know nothing else.
+//!
+//! - A **chain** is a path of fixed edges. Tours pass through it as a whole, so only its two ends remain, joined by one fixed edge:
+//!   they are *partners*. Where edges have a direction, a chain becomes one node, which is entered at its first node and left at its
+//!   last one.
+//! - An open path is a closed tour through one more node, the **gap**, which is at distance 0 of every node. A given end of the path
+//!   is joined to it by a fixed edge.
+//! - Edges with a direction: every node becomes two partners, of which the first one is entered and the second one is left (Jonker
+//!   and Volgenant 1983). Edges exist only between a second and a first one.
+//!
+//! Costs of a form are internal costs; a tour of the instance costs [`Form::offset`] more.
+
+use std::collections::BTreeMap;
+
+use super::model::{Distances, Ends, Instance, Kind};
+
+const NONE: u32 = Instance::NO_PARTNER;
+
+/// The distance between nodes that no edge joins.
+const NO_EDGE: i32 = i32::MAX;
+
+/// An instance of closed tours, and how they correspond to the tours of another instance.
+#[derive(Clone, Debug)]
+pub struct Form {
+    instance: Instance,
+    offset: i64,
+    nodes: Nodes,
+}
+
+/// How the nodes of a form correspond to those of the instance.
+#[derive(Clone, Debug)]
+enum Nodes {
+    /// Node i is entered at 2i and left at 2i + 1.
+    Doubled,
+    Joined(Joined),
+}
+
+#[derive(Clone, Debug)]
+struct Joined {
+    /// The number of nodes of the instance, which is also the number of the gap.
+    n: u32,
+    ends: Option<Ends>,
+    is_directed: bool,
+    /// The node of the instance, or the gap, for each node of the form; the first one of a chain that became one node.
+    names: Vec<u32>,
+    /// Chains of two nodes or more, by the form's number of their first node.
+    chains: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Form {
+    /// Returns the closed form of an instance with ends or fixed edges; `None` if it has neither.
+    ///
+    /// Where contradictory edges are fixed, tours of the form have only some of them.
+    pub fn closed(instance: &Instance) -> Option<Form> {
+        if instance.ends().is_none() && instance.fixed_edges().is_empty() {
+            return None;
+        }
+        let is_directed = !instance.is_symmetric();
+        let n = instance.len() as u32;
+        let chains = chains(instance);
+        let mut role = vec![Role::Alone; n as usize + 1];
+        for (number, chain) in (0..).zip(&chains) {
+            chain[1..chain.len() - 1].iter().for_each(|&node| role[node as usize] = Role::Inside);
+            role[chain[0] as usize] = Role::First(number);
+            role[chain[chain.len() - 1] as usize] =
+                if is_directed { Role::Inside } else { Role::Last(number) };
+        }
+        if instance.ends().is_none() {
+            role[n as usize] = Role::Inside;
+        }
+        // The gap, if it is there, is the last node.
+        let names: Vec<u32> = (0..=n).filter(|&node| role[node as usize] != Role::Inside).collect();
+        let has_gap = names.last() == Some(&n);
+        let distance = |a: u32, b: u32| {
+            if a == b || a == n || b == n { 0 } else { i64::from(instance.distance(a, b)) }
+        };
+        let mut offset = 0;
+        for chain in &chains {
+            offset += chain.windows(2).map(|step| distance(step[0], step[1])).sum::<i64>();
+            if !is_directed {
+                offset -= distance(chain[0], chain[chain.len() - 1]);
+            }
+        }
+        let mut firsts = BTreeMap::new();
+        let mut partners =
+            if is_directed || chains.is_empty() { Vec::new() } else { vec![NONE; names.len()] };
+        let mut ends = vec![[NONE; 2]; chains.len()];
+        for (number, &name) in (0..).zip(&names) {
+            match role[name as usize] {
+                Role::First(chain) => ends[chain][0] = number,
+                Role::Last(chain) => ends[chain][1] = number,
+                Role::Alone | Role::Inside => {}
+            }
+        }
+        for (chain, &[first, last]) in chains.into_iter().zip(&ends) {
+            if !is_directed {
+                (partners[first as usize], partners[last as usize]) = (last, first);
+            }
+            firsts.insert(first, chain);
+        }
+        let distances = match instance.distances() {
+            Distances::Points { metric, points } => {
+                // Every metric gives 0 for numbers that are not numbers.
+                let place = |&name: &u32| points.get(name as usize).copied().unwrap_or([f64::NAN; 3]);
+                Distances::Points { metric: *metric, points: names.iter().map(place).collect() }
+            }
+            Distances::Matrix(_) => {
+                let left = |number: u32| match firsts.get(&number) {
+                    Some(chain) if is_directed => chain[chain.len() - 1],
+                    _ => names[number as usize],
+                };
+                let count = names.len() as u32;
+                let row = |from: u32| {
+                    let (names, left) = (&names, left(from));
+                    (0..count)
+                        .map(move |to| if to == from { 0 } else { distance(left, names[to as usize]) as i32 })
+                };
+                Distances::Matrix((0..count).flat_map(row).collect())
+            }
+        };
+        Some(Form {
+            instance: instance.closed(instance.kind(), distances, partners, has_gap && !is_directed),
+            offset,
+            nodes: Nodes::Joined(Joined { n, ends: instance.ends(), is_directed, names, chains: firsts }),
+        })
+    }
+
+    /// Returns the form without directions of an instance whose edges have a direction, and which has neither ends nor fixed edges.
+    /// Its matrix is four times as large. Distances are those of the instance, or `reduced` ones, by which the costs of all tours
+    /// differ by the same amount.
+    ///
+    /// # Panics
+    /// If the instance has no matrix, or reduced distances are not as many.
+    pub fn doubled(instance: &Instance, reduced: Option<&[i32]>) -> Form {
+        let matrix = instance.matrix().expect("edges with a direction come from a matrix");
+        let n = instance.len();
+        let length = |matrix: &[i32]| (0..n).map(|i| i64::from(matrix[i * n + (i + 1) % n])).sum::<i64>();
+        let offset = reduced.map_or(0, |reduced| length(matrix) - length(reduced));
+        let matrix = reduced.unwrap_or(matrix);
+        let mut doubled = vec![NO_EDGE; 4 * n * n];
+        for from in 0..n {
+            for to in 0..n {
+                let (leave, enter) = (2 * from + 1, 2 * to);
+                doubled[leave * 2 * n + enter] = matrix[from * n + to];
+                doubled[enter * 2 * n + leave] = matrix[from * n + to];
+            }
+            doubled[2 * from * (2 * n + 1)] = 0;
+            doubled[(2 * from + 1) * (2 * n + 1)] = 0;
+        }
+        let partners = (0..2 * n as u32).map(|node| node ^ 1).collect();
+        Form {
+            instance: instance.closed(Kind::Tsp, Distances::Matrix(doubled), partners, false),
+            offset,
+            nodes: Nodes::Doubled,
+        }
+    }
+
+    /// Returns the instance of closed tours.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// Returns by how much the internal cost of a tour of the original instance exceeds that of the form's tour.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Converts a tour of the form to one of the original instance; `None` if it lacks a fixed edge, or has a node that does not
+    /// exist.
+    pub fn outward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        match &self.nodes {
+            Nodes::Doubled => outward_doubled(tour),
+            Nodes::Joined(joined) => joined.outward(tour, self.instance.partners()),
+        }
+    }
+
+    /// Converts a tour of the original instance to one of the form; `None` if it lacks a fixed edge or has other ends.
+    pub fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        match &self.nodes {
+            Nodes::Doubled => Some(tour.iter().flat_map(|&node| [2 * node, 2 * node + 1]).collect()),
+            Nodes::Joined(joined) => {
+                let inside = joined.inward(tour)?;
+                let again = self.outward(&inside)?;
+                joined.is_same(tour, &again).then_some(inside)
+            }
+        }
+    }
+}
+
+/// What becomes of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It stays as it is.
+    Alone,
+    /// It is left out.
+    Inside,
+    /// It starts or ends the chain with this number.
+    First(usize),
+    Last(usize),
+}
+
+/// Returns the paths of fixed edges, of two nodes or more. The gap, which is joined to the given ends, has the number n.
+fn chains(instance: &Instance) -> Vec<Vec<u32>> {
+    let (n, is_directed) = (instance.len() as u32, !instance.is_symmetric());
+    let mut edges: Vec<(u32, u32)> = instance.fixed_edges().to_vec();
+    if let Some(Ends { start, end }) = instance.ends() {
+        edges.extend(start.map(|start| (n, start)));
+        edges.extend(end.map(|end| (end, n)));
+    }
+    let mut beside: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut is_entered = std::collections::BTreeSet::new();
+    for (a, b) in edges.into_iter().filter(|(a, b)| a != b) {
+        if beside.get(&a).is_some_and(|nodes| nodes.contains(&b)) {
+            continue;
+        }
+        beside.entry(a).or_default().push(b);
+        if is_directed {
+            beside.entry(b).or_default();
+            is_entered.insert(b);
+        } else {
+            beside.entry(b).or_default().push(a);
+        }
+    }
+    let is_first = |node: &u32| {
+        if is_directed { !is_entered.contains(node) } else { beside[node].len() == 1 }
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    let mut chains = Vec::new();
+    // What is left after the chains with a first node are closed loops.
+    for node in beside.keys().copied().filter(is_first).chain(beside.keys().copied()) {
+        let (mut chain, mut next) = (Vec::new(), Some(node));
+        while let Some(node) = next.filter(|&node| seen.insert(node)) {
+            chain.push(node);
+            next = beside[&node].iter().copied().find(|other| !seen.contains(other));
+        }
+        if chain.len() > 1 {
+            chains.push(chain);
+        }
+    }
+    chains
+}
+
+fn outward_doubled(tour: &[u32]) -> Option<Vec<u32>> {
+    let n = tour.len();
+    // The tour passes through all nodes in the same direction: forwards or backwards.
+    let first = *tour.first()?;
+    let is_forward = (tour[1 % n] == first ^ 1) == (first & 1 == 0);
+    let outside: Vec<u32> = tour.iter().filter(|&&node| node & 1 == 0).map(|node| node / 2).collect();
+    let is_pair = |at: usize| tour[at] ^ 1 == tour[(at + 1) % n];
+    let offset = usize::from(!is_pair(0));
+    if !n.is_multiple_of(2) || !(0..n / 2).all(|pair| is_pair((2 * pair + offset) % n)) {
+        return None;
+    }
+    Some(if is_forward { outside } else { outside.into_iter().rev().collect() })
+}
+
+impl Joined {
+    fn outward(&self, tour: &[u32], partners: Option<&[u32]>) -> Option<Vec<u32>> {
+        let count = tour.len();
+        let partner =
+            |node: u32| partners.map_or(Some(NONE), |partners| partners.get(node as usize).copied());
+        let (&first, &last) = (tour.first()?, tour.last()?);
+        // Chains are not split between the end of the list and its start.
+        let begin = usize::from(count > 1 && partner(first)? == last);
+        let mut outside = Vec::with_capacity(self.n as usize + 1);
+        let mut at = 0;
+        while at < count {
+            let node = tour[(begin + at) % count];
+            let other = partner(node)?;
+            at += 1;
+            if other != NONE {
+                if at == count || tour[(begin + at) % count] != other {
+                    return None;
+                }
+                at += 1;
+            }
+            match (self.chains.get(&node), self.chains.get(&other)) {
+                (Some(chain), _) => outside.extend(chain),
+                (None, Some(chain)) => outside.extend(chain.iter().rev()),
+                (None, None) => outside.push(*self.names.get(node as usize)?),
+            }
+        }
+        let Some(Ends { start, end }) = self.ends else { return Some(outside) };
+        let gap = outside.iter().position(|&node| node == self.n)?;
+        outside.rotate_left(gap);
+        outside.remove(0);
+        let is_at = |wanted: Option<u32>, found: Option<&u32>| wanted.is_none_or(|node| found == Some(&node));
+        if !self.is_directed && !(is_at(start, outside.first()) && is_at(end, outside.last())) {
+            outside.reverse();
+        }
+        Some(outside)
+    }
+
+    fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        let mut numbers = vec![NONE; self.n as usize + 1];
+        (0..).zip(&self.names).for_each(|(number, &name)| numbers[name as usize] = number);
+        let gap = self.ends.map(|_| self.n);
+        let all = tour.iter().copied().chain(gap);
+        let known = all.map(|node| numbers.get(node as usize).copied()).collect::<Option<Vec<u32>>>()?;
+        Some(known.into_iter().filter(|&number| number != NONE).collect())
+    }
+
+    /// Returns whether two tours have the same edges, and start at the right node where that is given.
+    fn is_same(&self, tour: &[u32], other: &[u32]) -> bool {
+        let n = tour.len();
+        if n != other.len() || n != self.n as usize {
+            return false;
+        }
+        let mut position = vec![0; n];
+        tour.iter().enumerate().for_each(|(at, &node)| position[node as usize] = at);
+        let ahead = |a: usize, b: usize| (a + 1) % n == b;
+        let steps = if self.ends.is_some() { n - 1 } else { n };
+        let is_step = |at: usize| {
+            let (a, b) = (position[other[at] as usize], position[other[(at + 1) % n] as usize]);
+            ahead(a, b) || !self.is_directed && ahead(b, a)
+        };
+        (0..steps).all(is_step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Metric, generate};
+
+    fn points(n: usize) -> Instance {
+        generate::uniform(n, 5).unwrap()
+    }
+
+    fn matrix(n: usize) -> Instance {
+        let cost = |at: usize| ((at * 7919) % 1009) as i32;
+        Instance::from_matrix("m", (0..n * n).map(cost).collect()).unwrap()
+    }
+
+    /// A random tour of the form, with partners next to each other.
+    fn tour(form: &Form, order: &[u32]) -> Vec<u32> {
+        let mut tour = Vec::new();
+        for &node in order.iter().filter(|&&node| (node as usize) < form.instance().len()) {
+            if tour.contains(&node) {
+                continue;
+            }
+            match form.instance().partners().map(|partners| partners[node as usize]) {
+                Some(partner) if partner != NONE => tour.extend([node.min(partner), node.max(partner)]),
+                _ => tour.push(node),
+            }
+        }
+        tour
+    }
+
+    fn shaped(instance: Instance, open: Option<(bool, bool)>, fixed: &[(u32, u32)]) -> Instance {
+        let ends = open.map(|(start, end)| Ends { start: start.then_some(3), end: end.then_some(7) });
+        instance.with_ends(ends).with_fixed_edges(fixed.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn tours_and_costs_correspond(
+            order in Just((0..40).collect::<Vec<u32>>()).prop_shuffle(),
+            open in prop::option::of(any::<(bool, bool)>()),
+            fixed in prop::sample::subsequence(vec![(0, 1), (1, 2), (4, 5), (5, 11), (11, 8), (9, 10)], 0..=6),
+            is_directed: bool,
+        ) {
+            let instance = shaped(if is_directed { matrix(14) } else { points(14) }, open, &fixed);
+            let Some(form) = Form::closed(&instance) else { return Ok(()) };
+            let inside = tour(&form, &order);
+            let outside = form.outward(&inside).unwrap();
+            let cost = form.instance().check_tour(&inside).unwrap() + form.offset();
+            prop_assert_eq!(instance.check_tour(&outside), Ok(cost));
+            prop_assert_eq!(instance.unused_fixed_edge(&outside), None);
+            if let Some(ends) = instance.ends() {
+                prop_assert!(ends.start.is_none_or(|start| outside[0] == start));
+                prop_assert!(ends.end.is_none_or(|end| outside[13] == end));
+            }
+            let again = form.inward(&outside).unwrap();
+            prop_assert_eq!(form.instance().check_tour(&again).unwrap() + form.offset(), cost);
+        }
+
+        #[test]
+        fn so_they_do_without_directions(order in Just((0..9).collect::<Vec<u32>>()).prop_shuffle(), turn in 0..18_usize, back: bool) {
+            let instance = matrix(9);
+            let form = Form::doubled(&instance, None);
+            let mut inside = form.inward(&order).unwrap();
+            let cost = instance.check_tour(&order).unwrap();
+            prop_assert_eq!(form.instance().check_tour(&inside), Ok(cost));
+            inside.rotate_left(turn);
+            if back {
+                inside.reverse();
+            }
+            prop_assert_eq!(instance.check_tour(&form.outward(&inside).unwrap()), Ok(cost));
+            inside.swap(3, 6);
+            prop_assert_eq!(form.outward(&inside), None);
+        }
+    }
+
+    #[test]
+    fn a_tour_without_a_fixed_edge_has_no_form() {
+        let instance = shaped(points(14), Some((true, false)), &[(0, 1), (1, 2)]);
+        let form = Form::closed(&instance).unwrap();
+        let mut tour: Vec<u32> = [3].into_iter().chain((0..14).filter(|&node| node != 3)).collect();
+        assert!(form.inward(&tour).is_some());
+        tour.swap(2, 6);
+        assert!(form.inward(&tour).is_none());
+        assert!(form.inward(&(0..14).collect::<Vec<u32>>()).is_none(), "it does not start at node 3");
+    }
+
+    #[test]
+    fn a_gap_is_at_distance_0_by_every_metric() {
+        for metric in Metric::ALL {
+            let places = (0..14).map(|i| [f64::from(i), f64::from(i * i % 7), 0.5]).collect();
+            let instance =
+                shaped(Instance::from_points("p", metric, places).unwrap(), Some((false, true)), &[]);
+            let form = Form::closed(&instance).unwrap();
+            let gap = form.instance().gap().unwrap();
+            assert!((0..gap).all(|node| form.instance().distance(node, gap) == 0), "{metric:?}");
+            assert!((0..gap).all(|node| form.instance().distance(gap, node) == 0), "{metric:?}");
+        }
+    }
+
+    #[test]
+    fn all_edges_may_be_fixed() {
+        let loop_of_all: Vec<(u32, u32)> = (0..14).map(|i| (i, (i + 1) % 14)).collect();
+        let instance = points(14).with_fixed_edges(loop_of_all);
+        let form = Form::closed(&instance).unwrap();
+        assert_eq!(form.instance().len(), 2);
+        let tour = form.outward(&[0, 1]).unwrap();
+        let cost = form.instance().check_tour(&[0, 1]).unwrap() + form.offset();
+        assert_eq!(instance.check_tour(&tour), Ok(cost));
+    }
+}
