@@ -27,6 +27,7 @@ pub mod numbers;
 mod open;
 #[cfg(feature = "cli")]
 mod packed;
+pub mod pairs;
 pub mod parallel;
 #[cfg(feature = "cli")]
 pub mod patience;
