@@ -52,6 +52,47 @@ pub struct Distances {
     pub metric: Option<Metric>,
     /// Number of nodes.
     pub n: u32,
+    /// Pairs of points with another distance.
+    pub exceptions: Exceptions,
+}
+
+/// Pairs of nodes whose distance does not follow from their points.
+#[derive(Clone, Copy, Debug)]
+pub struct Exceptions {
+    /// For each node, where its part of `others` starts; n + 1 numbers. Null: there are no such pairs.
+    pub starts: *const u32,
+    /// The other nodes of each node's pairs.
+    pub others: *const u32,
+    /// The distance of all these pairs.
+    pub distance: i32,
+}
+
+impl Exceptions {
+    /// No pairs.
+    pub const NONE: Exceptions =
+        Exceptions { starts: core::ptr::null(), others: core::ptr::null(), distance: 0 };
+
+    /// Returns whether two nodes are such a pair.
+    ///
+    /// # Safety
+    /// `i` and `j` are nodes of the underlying instance.
+    #[inline(always)]
+    unsafe fn has(self, i: u32, j: u32) -> bool {
+        if self.starts.is_null() {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mut at, end) = (*self.starts.add(i as usize), *self.starts.add(i as usize + 1));
+            while at < end {
+                if *self.others.add(at as usize) == j {
+                    return true;
+                }
+                at += 1;
+            }
+        }
+        false
+    }
 }
 
 // SAFETY: read-only views of memory that outlives the run.
@@ -66,6 +107,7 @@ impl Distance for Distances {
         unsafe {
             match self.metric {
                 None => *self.matrix.add(i as usize * self.n as usize + j as usize),
+                Some(_) if self.exceptions.has(i, j) => self.exceptions.distance,
                 Some(m) => {
                     let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));
                     if cfg!(target_arch = "nvptx64") {

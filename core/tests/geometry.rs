@@ -1,7 +1,7 @@
 //! Distances of places: the same as the metric's, to the last unit.
 
-use antwarp_core::distance::Distance;
 use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distance, Exceptions};
 use antwarp_core::geometry::{GRID_EXTENT, Geometry, Grid, Numbered, Places, Planar, Point, integer_root};
 use antwarp_core::metric::{self, Metric};
 use proptest::prelude::*;
@@ -128,7 +128,13 @@ fn the_corners_of_a_grid_are_as_far_apart_as_they_should_be() {
 fn places_are_looked_up_by_node() {
     // Node 0 of the places is node 2 of the instance, and so on.
     let matrix = [0, 1, 2, 1, 0, 5, 2, 5, 0];
-    let distances = Distances { matrix: matrix.as_ptr(), points: std::ptr::null(), metric: None, n: 3 };
+    let distances = Distances {
+        matrix: matrix.as_ptr(),
+        points: std::ptr::null(),
+        metric: None,
+        n: 3,
+        exceptions: Exceptions::NONE,
+    };
     let numbers = [2, 0, 1];
     let numbered = Places { geometry: Numbered { distances }, start: numbers.as_ptr() };
     let points = [Grid::place(0, 0), Grid::place(3, 4), Grid::place(3, 0)];

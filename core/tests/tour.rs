@@ -2,7 +2,7 @@
 
 use crate::common::memory::Array;
 use crate::common::teams::{Alone, ORDERS, run};
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::node::NodeId;
 use antwarp_core::team::{Serial, Team};
 use antwarp_core::tour;
@@ -11,7 +11,13 @@ use proptest::prelude::*;
 fn cost<T: Team, I: NodeId>(team: T, distances: &[i32], tour: &[I]) -> i64 {
     let n = tour.len() as u32;
     assert_eq!(distances.len(), tour.len() * tour.len());
-    let distance = Distances { matrix: distances.as_ptr(), points: std::ptr::null(), metric: None, n };
+    let distance = Distances {
+        matrix: distances.as_ptr(),
+        points: std::ptr::null(),
+        metric: None,
+        n,
+        exceptions: Exceptions::NONE,
+    };
     // SAFETY: the matrix covers the tour's nodes.
     unsafe { tour::cost(team, n, distance, tour.as_ptr()) }
 }

@@ -1,6 +1,6 @@
 //! The basis of every entry: its family's parameters, and its views of them.
 
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::{Grid, Numbered, Planar};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
@@ -108,7 +108,7 @@ const _: () = {
 #[inline(always)]
 pub fn distances(points: In<[f64; 3]>, matrix: In<i32>, metric: u32, n: u32) -> Distances {
     let metric = metric_of(metric);
-    Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n }
+    Distances { matrix: matrix.as_ptr(), points: points.as_ptr(), metric, n, exceptions: Exceptions::NONE }
 }
 
 /// Returns the geometry of integer coordinates; the arguments are those of [`distances`].

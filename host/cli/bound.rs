@@ -10,12 +10,13 @@ use serde_json::json;
 use super::options::duration;
 use super::output::{self, Output};
 use super::reading::ReadingArgs;
+use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
 use crate::instance::{Instance, InstanceError, patience};
 use crate::memory;
-use crate::report::{InstanceFacts, gap_percent};
+use crate::report::{InstanceFacts, gap_percent, shape_text};
 
 /// How long edges may be priced after an interrupt: without pricing, the last steps would be wasted.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -43,6 +44,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
     #[command(flatten)]
+    shape: ShapeArgs,
+    #[command(flatten)]
     reading: ReadingArgs,
 }
 
@@ -51,10 +54,17 @@ pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
     patience::until(args.time.and_then(|time| begin.checked_add(time)));
-    output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
+    args.shape.refuse_start_alone()?;
+    let inputs: Vec<_> =
+        [(output::INSTANCE, &*args.instance)].into_iter().chain(args.shape.files()).collect();
+    output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(args.threads, None)?;
-    let instance = args.reading.open(&args.instance)?;
+    let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
     check(&instance)?;
+    if instance.ends().is_some() {
+        let problem = "has open paths, but the bound is for closed tours";
+        return Err(InstanceError::content(instance.name(), problem, "leave out --open and --end").into());
+    }
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
@@ -102,6 +112,9 @@ fn text(instance: &Instance, bound: Bound) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
     line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
+    if let Some(shape) = shape_text(instance) {
+        line("shape", shape);
+    }
     let length = instance.unit().show(instance.lower_bound(bound.length));
     line("bound", format!("{length}: no tour is shorter"));
     if instance.is_impossible(bound.length) {

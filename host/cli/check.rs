@@ -1,14 +1,15 @@
 //! `antwarp check`: whether a tour is valid, and how long it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::output::{self, Output};
 use super::reading::{ReadingArgs, announce_tour};
+use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result};
 use crate::instance::{Cost, Instance, InstanceError, tour_file};
-use crate::report::{Known, coarse, coarse_warning};
+use crate::report::{Known, coarse, coarse_warning, shape_text};
 
 /// Arguments of `antwarp check`.
 #[derive(Debug, clap::Args)]
@@ -22,6 +23,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
     #[command(flatten)]
+    shape: ShapeArgs,
+    #[command(flatten)]
     reading: ReadingArgs,
 }
 
@@ -34,8 +37,11 @@ struct Finding {
 
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
-    output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance), ("the tour", &args.tour)])?;
-    let instance = args.reading.open(&args.instance)?;
+    args.shape.refuse_start_alone()?;
+    let inputs: [(&str, &Path); 2] = [(output::INSTANCE, &args.instance), ("the tour", &args.tour)];
+    let inputs: Vec<_> = inputs.into_iter().chain(args.shape.files()).collect();
+    output::check(args.json.as_slice(), &inputs)?;
+    let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {
         let value = as_json(&instance, &finding);
@@ -61,14 +67,13 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
         Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
     };
     let cost = instance.check_tour(&tour).map_err(|error| Error::Bug(error.to_string()))?;
+    let wrong = |what: String| Error::WrongTour(format!("{}: {what}", args.tour.display()));
     let unused = instance.unused_fixed_edge(&tour).map(|(a, b)| {
         let (a, b) = (instance.id(a), instance.id(b));
-        let tour = args.tour.display();
-        Error::WrongTour(format!(
-            "{tour}: the tour does not use the edge {a}-{b}, which {} fixes",
-            instance.name()
-        ))
+        let edge = if instance.is_symmetric() { format!("{a}-{b}") } else { format!("from {a} to {b}") };
+        wrong(format!("the tour does not use the edge {edge}, which is fixed"))
     });
+    let end = wrong_end(instance, &tour).map(wrong);
     let forbidden = instance.forbidden_steps(&tour).first().map(|&(from, to)| {
         let (from, to) = (instance.label(from), instance.label(to));
         Error::Forbidden(format!(
@@ -80,14 +85,29 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     if let Some(length) = coarse {
         output::tell(&format!("antwarp: warning: {}", coarse_warning(instance, &tour, length)));
     }
-    Ok(Finding { cost: Some((cost, instance.tour_cost(&tour), coarse)), problem: unused.or(forbidden) })
+    Ok(Finding {
+        cost: Some((cost, instance.tour_cost(&tour), coarse)),
+        problem: end.or(unused).or(forbidden),
+    })
+}
+
+/// Says at which end a path is at another node than it should be.
+fn wrong_end(instance: &Instance, tour: &[u32]) -> Option<String> {
+    let ends = instance.ends()?;
+    let ends = [("starts", ends.start, tour.first()), ("ends", ends.end, tour.last())];
+    ends.into_iter().find_map(|(what, right, found)| {
+        let (right, found) = (right?, *found?);
+        let (node, other) = (instance.label(found), instance.label(right));
+        (right != found).then(|| format!("the path {what} at node {node}, not at {other}"))
+    })
 }
 
 fn as_text(instance: &Instance, (inside, cost, _): (i64, Cost, Option<Cost>)) -> String {
     let known = crate::report::known_text(instance, inside);
     let cost = instance.unit().show(cost);
+    let shape = shape_text(instance).map_or_else(String::new, |shape| format!(", {shape}"));
     format!(
-        "{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {known}\n",
+        "{:<12} valid, {} nodes{shape}\n{:<12} {cost}\n{:<12} {known}\n",
         "tour",
         instance.len(),
         "cost",

@@ -108,7 +108,9 @@ impl Error {
             Error::Solve(SolveError::Settings(_)) => USAGE,
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..)) => USAGE,
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
-            Error::Input(_) | Error::Unusable(_) | Error::Solve(SolveError::Unsupported { .. }) => INPUT,
+            Error::Input(_)
+            | Error::Unusable(_)
+            | Error::Solve(SolveError::Shape(_) | SolveError::Unsupported { .. }) => INPUT,
             Error::Backend(_)
             | Error::CutShort(_)
             | Error::RunFailed(_)

@@ -59,6 +59,10 @@ fn describe(instance: &Instance) -> String {
     if !instance.fixed_edges().is_empty() {
         line("fixed edges", instance.fixed_edges().len().to_string());
     }
+    if instance.forbidden().is_some() {
+        let what = if instance.is_symmetric() { "forbidden pairs" } else { "forbidden edges" };
+        line(what, instance.count_forbidden().to_string());
+    }
     text
 }
 

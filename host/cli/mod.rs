@@ -16,6 +16,7 @@ mod progress;
 mod reading;
 mod search;
 mod setting_options;
+mod shape;
 mod shell;
 mod signals;
 mod solve;

@@ -4,7 +4,7 @@
 //! bitmask's groups fill up early, and the weights read by a step share cache lines. Local search numbers nodes along its own start
 //! tour.
 
-use antwarp_core::distance::{Distance, Distances};
+use antwarp_core::distance::{Distance, Distances, Exceptions};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Planar, Point};
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::lin_kernighan::FIXED;
@@ -48,6 +48,43 @@ pub struct Problem {
     unit_cost: i64,
     places: Places,
     partners: Vec<u32>,
+    exceptions: Forbidden,
+}
+
+/// Forbidden pairs of places, as [`Exceptions`].
+#[derive(Default)]
+struct Forbidden {
+    starts: Vec<u32>,
+    others: Vec<u32>,
+    cost: i32,
+}
+
+impl Forbidden {
+    /// Returns the pairs of an instance, given the numbers of its nodes.
+    fn new(instance: &Instance, numbers: &[u32]) -> Forbidden {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for &(a, b) in instance.forbidden_pairs() {
+            let (a, b) = (numbers[a as usize], numbers[b as usize]);
+            pairs.extend([(a, b), (b, a)]);
+        }
+        if pairs.is_empty() {
+            return Forbidden::default();
+        }
+        pairs.sort_unstable();
+        let start = |node: usize| pairs.partition_point(|pair| (pair.0 as usize) < node) as u32;
+        Forbidden {
+            starts: (0..=numbers.len()).map(start).collect(),
+            others: pairs.iter().map(|pair| pair.1).collect(),
+            cost: instance.forbidden().unwrap_or(i32::MAX),
+        }
+    }
+
+    fn exceptions(&self) -> Exceptions {
+        if self.starts.is_empty() {
+            return Exceptions::NONE;
+        }
+        Exceptions { starts: self.starts.as_ptr(), others: self.others.as_ptr(), distance: self.cost }
+    }
 }
 
 /// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
@@ -71,9 +108,10 @@ pub enum Places {
 }
 
 impl Places {
-    fn new(metric: Option<Metric>, points: &[[f64; 3]], n: u32) -> Places {
-        let Some(Planar { metric }) = metric.and_then(Planar::of) else {
-            return Places::Numbered((0..n).collect());
+    /// Makes the places of an instance, given its points in the order of the nodes' numbers.
+    fn new(instance: &Instance, points: &[[f64; 3]]) -> Places {
+        let Some(Planar { metric }) = planar(instance) else {
+            return Places::Numbered((0..instance.len() as u32).collect());
         };
         if let Some([x, y]) = grid_corner(metric, points) {
             let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
@@ -87,7 +125,7 @@ impl Places {
 
     /// Returns the [name](Places::kernel_name) of the places that an instance will have.
     pub fn kernel_name_for(instance: &Instance) -> &'static str {
-        match (instance.metric().and_then(Planar::of), instance.points()) {
+        match (planar(instance), instance.points()) {
             (Some(Planar { metric }), Some(points)) if grid_corner(metric, points).is_some() => "grid",
             (Some(_), Some(_)) => "planar",
             _ => "numbered",
@@ -111,6 +149,11 @@ impl Places {
             Places::Numbered(_) => 4,
         }
     }
+}
+
+/// Returns the metric of an instance whose distances all follow from places in the plane.
+fn planar(instance: &Instance) -> Option<Planar> {
+    instance.metric().and_then(Planar::of).filter(|_| instance.forbidden_pairs().is_empty())
 }
 
 /// Returns the corner of the points with the least coordinates, if [`Grid`] is exact for them.
@@ -293,7 +336,8 @@ impl Problem {
         let matrix =
             instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
         Problem {
-            places: Places::new(instance.metric(), &points, n as u32),
+            places: Places::new(instance, &points),
+            exceptions: Forbidden::new(instance, &place),
             points,
             matrix,
             metric: instance.metric(),
@@ -414,10 +458,15 @@ impl Problem {
     /// Returns whether a kernel looks distances up: in the instance's matrix, or in one computed from a metric that kernels do not
     /// support.
     pub fn has_device_matrix(&self) -> bool {
-        self.metric.is_none_or(|m| !m.is_algebraic())
+        self.metric.is_none_or(|m| !m.is_algebraic()) || self.has_exceptions()
     }
 
-    /// Computes all distances by the metric, n x n, row by row.
+    /// Returns whether some distances do not follow from the places: those of forbidden pairs.
+    pub fn has_exceptions(&self) -> bool {
+        !self.exceptions.starts.is_empty()
+    }
+
+    /// Computes all distances, n x n, row by row.
     pub fn computed_matrix(&self) -> Vec<i32> {
         let n = self.n() as usize;
         let mut matrix = vec![0; n * n];
@@ -461,9 +510,18 @@ impl Problem {
     /// If a node does not exist.
     #[inline]
     pub fn step_length(&self, node: u32, next: u32) -> i32 {
-        assert!(node.max(next) < self.n(), "nodes of the problem");
+        if self.is_fixed(node, next) { FIXED } else { self.distance(node, next) }
+    }
+
+    /// Returns the distance between two nodes.
+    ///
+    /// # Panics
+    /// If a node does not exist.
+    #[inline]
+    pub fn distance(&self, a: u32, b: u32) -> i32 {
+        assert!(a.max(b) < self.n(), "nodes of the problem");
         // SAFETY: both are nodes of the problem.
-        if self.is_fixed(node, next) { FIXED } else { unsafe { self.distances().between(node, next) } }
+        unsafe { self.distances().between(a, b) }
     }
 
     /// Returns the distances, for code on the CPU.
@@ -473,6 +531,7 @@ impl Problem {
             points: self.points.as_ptr(),
             metric: self.metric,
             n: self.n(),
+            exceptions: self.exceptions.exceptions(),
         }
     }
 

@@ -195,9 +195,7 @@ impl Instance {
 
     /// Returns whether every tour has a forbidden edge, given this internal lower bound on the cost of tours.
     pub fn is_impossible(&self, bound: i64) -> bool {
-        let Some(forbidden) = self.forbidden() else { return false };
-        let allowed = self.matrix().unwrap_or_default().iter().copied().filter(|&cost| cost < forbidden);
-        bound > self.steps().saturating_mul(allowed.max().unwrap_or(0).into())
+        self.forbidden().is_some() && bound > self.steps().saturating_mul(self.longest())
     }
 }
 

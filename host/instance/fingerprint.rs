@@ -48,6 +48,20 @@ impl Instance {
             hash.add(&a.to_le_bytes());
             hash.add(&b.to_le_bytes());
         }
+        if let Some(ends) = self.ends() {
+            hash.add(b"ENDS");
+            for end in [ends.start, ends.end] {
+                hash.add(&end.map_or(u64::MAX, u64::from).to_le_bytes());
+            }
+        }
+        // Those of a matrix are its entries.
+        if !self.forbidden_pairs().is_empty() {
+            hash.add(b"FORBIDDEN");
+            for (a, b) in self.forbidden_pairs() {
+                hash.add(&a.to_le_bytes());
+                hash.add(&b.to_le_bytes());
+            }
+        }
         hash.0
     }
 }
@@ -71,6 +85,7 @@ mod tests {
     use antwarp_core::metric::Metric;
 
     use super::*;
+    use crate::Ends;
 
     #[test]
     fn the_hash_is_the_published_one() {
@@ -95,6 +110,12 @@ mod tests {
         let qap = |a: [i32; 4], b: [i32; 4]| {
             Qap::from_matrices("qap", 2, a.to_vec(), b.to_vec()).unwrap().fingerprint()
         };
+        let ends = |start, end| matrix([0, 1, 1, 0]).with_ends(Some(Ends { start, end })).fingerprint();
+        let forbidden = |pairs: Vec<(u32, u32)>| {
+            let line = vec![origin, one, [2.0, 0.0, 0.0]];
+            let line = Instance::from_points("line", Metric::Euc2d, line).unwrap();
+            line.with_forbidden_pairs(pairs).unwrap().fingerprint()
+        };
         let all = [
             points(Metric::Euc2d, [origin, one]),
             points(Metric::Euc2d, [one, origin]),
@@ -104,6 +125,16 @@ mod tests {
             matrix([0, 1, 2, 0]).fingerprint(),
             matrix([0, 1, 1, 0]).into_atsp().fingerprint(),
             matrix([0, 1, 1, 0]).with_fixed_edges(vec![(0, 1)]).fingerprint(),
+            matrix([0, 1, 1, 0]).with_fixed_edges(vec![(1, 0)]).fingerprint(),
+            ends(None, None),
+            ends(Some(0), None),
+            ends(None, Some(0)),
+            ends(Some(0), Some(1)),
+            matrix([0, 1, 1, 0]).with_forbidden_pairs(vec![(0, 1)]).unwrap().fingerprint(),
+            forbidden(vec![]),
+            forbidden(vec![(0, 1)]),
+            forbidden(vec![(0, 2)]),
+            forbidden(vec![(0, 1), (0, 2)]),
             qap([0, 1, 1, 0], [0, 2, 2, 0]),
             qap([0, 2, 2, 0], [0, 1, 1, 0]),
         ];

@@ -118,8 +118,14 @@ impl Form {
                 Distances::Matrix((0..count).flat_map(row).collect())
             }
         };
+        let places = if has_gap { &names[..names.len() - 1] } else { &names[..] };
         Some(Form {
-            instance: instance.closed(instance.kind(), distances, partners, has_gap && !is_directed),
+            instance: instance.closed(
+                instance.kind(),
+                distances,
+                places,
+                (partners, has_gap && !is_directed),
+            ),
             offset,
             nodes: Nodes::Joined(Joined { n, ends: instance.ends(), is_directed, names, chains: firsts }),
         })
@@ -149,7 +155,7 @@ impl Form {
         }
         let partners = (0..2 * n as u32).map(|node| node ^ 1).collect();
         Form {
-            instance: instance.closed(Kind::Tsp, Distances::Matrix(doubled), partners, false),
+            instance: instance.closed(Kind::Tsp, Distances::Matrix(doubled), &[], (partners, false)),
             offset,
             nodes: Nodes::Doubled,
         }

@@ -23,10 +23,12 @@ mod kd_tree;
 pub mod memory;
 mod model;
 mod neighbors;
+mod node_names;
 pub mod numbers;
 mod open;
 #[cfg(feature = "cli")]
 mod packed;
+pub mod pairs;
 pub mod parallel;
 #[cfg(feature = "cli")]
 pub mod patience;
@@ -34,6 +36,7 @@ pub mod population_file;
 pub mod qaplib;
 mod read_options;
 mod scale;
+mod shape;
 pub mod source;
 mod table;
 pub mod tour_file;
@@ -51,6 +54,7 @@ pub use kd_tree::{Cell, KdTree, Search, square};
 pub use model::{Distances, Ends, Instance, Kind, MEAN_EARTH_RADIUS_M};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};
 pub use neighbors::{motors, nearest_among, unvisited};
+pub use node_names::NodeNames;
 pub use qaplib::Qap;
 pub use read_options::{DecimalSign, ReadOptions, Shape};
 pub use scale::Unit;

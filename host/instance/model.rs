@@ -1,5 +1,7 @@
 //! An instance: nodes, their distances, and what is known about it.
 
+mod forbidden;
+
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
@@ -58,6 +60,8 @@ pub struct Instance {
     unit: Unit,
     /// The internal cost of an edge that no tour should have.
     forbidden: Option<i32>,
+    /// Places: the pairs that have this cost, sorted, the lower node first. A matrix has it as its entries.
+    forbidden_pairs: Vec<(u32, u32)>,
     ends: Option<Ends>,
     /// Of a [closed form](super::form::Form): each node's partner, or nothing.
     partners: Vec<u32>,
@@ -86,6 +90,8 @@ pub const MEAN_EARTH_RADIUS_M: f64 = 6_371_008.8;
 const LONGEST_BITS: i32 = 30;
 /// The same for costs of a matrix with forbidden pairs, which must cost far more.
 const LONGEST_BESIDE_FORBIDDEN_BITS: i32 = 27;
+/// The longest cost beside which an edge that costs more than twice as much fits 32 bits.
+const LONGEST_BESIDE_FORBIDDEN: i64 = (1 << LONGEST_BITS) - 1;
 /// Maximum number of decimals that is looked for in a matrix.
 const MOST_DECIMALS: u32 = 9;
 
@@ -219,7 +225,7 @@ impl Instance {
                 low,
                 high,
                 decimals,
-                if has_forbidden { 1 << LONGEST_BITS } else { i64::from(i32::MAX) },
+                if has_forbidden { LONGEST_BESIDE_FORBIDDEN } else { i64::from(i32::MAX) },
             )
         });
         let scale = decimal.unwrap_or_else(|| binary_scale(low, high, has_forbidden));
@@ -289,8 +295,11 @@ impl Instance {
             Metric::Geom => Unit::Metres,
             _ => Unit::Own,
         };
-        let display = self.display_points();
-        Ok(Instance { distances: made.distances, scale: made.scale, unit, display, ..self })
+        let (display, distances, scale) = (self.display_points(), made.distances, made.scale);
+        let pairs = self.forbidden_pairs.clone();
+        let forbidden_pairs = Vec::new();
+        let instance = Instance { distances, scale, unit, display, forbidden: None, forbidden_pairs, ..self };
+        instance.with_forbidden_pairs(pairs)
     }
 
     /// Returns the instance with a name for each node, which may be any text.
@@ -355,7 +364,18 @@ impl Instance {
     /// # Panics
     /// If a node does not exist.
     pub fn is_forbidden(&self, from: u32, to: u32) -> bool {
-        from != to && self.forbidden.is_some_and(|forbidden| self.distance(from, to) == forbidden)
+        match &self.distances {
+            Distances::Points { .. } => self.is_forbidden_pair(from, to),
+            Distances::Matrix(_) => {
+                from != to && self.forbidden.is_some_and(|forbidden| self.distance(from, to) == forbidden)
+            }
+        }
+    }
+
+    /// Returns whether two places are a forbidden pair.
+    #[inline]
+    fn is_forbidden_pair(&self, a: u32, b: u32) -> bool {
+        !self.forbidden_pairs.is_empty() && self.forbidden_pairs.binary_search(&(a.min(b), a.max(b))).is_ok()
     }
 
     /// Rejects numbers of nodes that no instance can have.
@@ -382,6 +402,7 @@ impl Instance {
             scale: Scale::NONE,
             unit: Unit::Own,
             forbidden: None,
+            forbidden_pairs: Vec::new(),
             ends: None,
             partners: Vec::new(),
             has_gap: false,
@@ -390,12 +411,13 @@ impl Instance {
     }
 
     /// Makes a closed form of this instance: closed tours of these distances, with internal costs.
+    /// `names` are this instance's numbers of its places, as far as they are places of this instance.
     pub(super) fn closed(
         &self,
         kind: Kind,
         distances: Distances,
-        partners: Vec<u32>,
-        has_gap: bool,
+        names: &[u32],
+        (partners, has_gap): (Vec<u32>, bool),
     ) -> Instance {
         let len = match &distances {
             Distances::Points { points, .. } => points.len(),
@@ -417,6 +439,7 @@ impl Instance {
             scale: Scale::NONE,
             unit: self.unit,
             forbidden: self.forbidden,
+            forbidden_pairs: self.forbidden_pairs_in(names),
             ends: None,
             partners,
             has_gap,
@@ -458,7 +481,8 @@ impl Instance {
         let partners = self.partners.iter().take(n);
         let partners =
             partners.map(|&partner| if partner as usize == n { Instance::NO_PARTNER } else { partner });
-        self.closed(self.kind, distances, partners.collect(), false)
+        let names: Vec<u32> = (0..n as u32).collect();
+        self.closed(self.kind, distances, &names, (partners.collect(), false))
     }
 
     /// Returns the instance with these comments.
@@ -487,7 +511,8 @@ impl Instance {
         self
     }
 
-    /// Returns the instance with edges that tours must use.
+    /// Returns the instance with edges that tours must use: in the given direction unless the instance
+    /// [is symmetric](Instance::is_symmetric).
     ///
     /// # Panics
     /// If an edge joins a node that does not exist.
@@ -513,36 +538,6 @@ impl Instance {
         self.ends
     }
 
-    /// Returns the node with this number or name. A text that is the name of a node is taken as that name.
-    ///
-    /// # Errors
-    /// If no node, or more than one, has this number or name.
-    pub fn node_named(&self, text: &str) -> Result<u32> {
-        let unknown = |problem: String| {
-            let (first, last) = (self.label(0), self.label(self.len as u32 - 1));
-            let help = if first == last {
-                "give the number of a node".to_owned()
-            } else {
-                format!("give a node's name in the file, such as {first} or {last}, or its number")
-            };
-            Err(InstanceError::content(self.name.clone(), problem, help))
-        };
-        if let Some(names) = self.names.as_ref().filter(|names| names.iter().any(|name| name == text)) {
-            let mut nodes = (0..).zip(names).filter(|(_, name)| *name == text).map(|(node, _)| node);
-            return match (nodes.next(), nodes.next()) {
-                (Some(node), None) => Ok(node),
-                (one, other) => {
-                    let [one, other] = [one, other].map(|node| self.id(node.unwrap_or(0)));
-                    let problem = format!("several nodes are named {text}");
-                    let help = format!("give the number of the one you mean, such as {one} or {other}");
-                    Err(InstanceError::content(self.name.clone(), problem, help))
-                }
-            };
-        }
-        let node = text.parse().ok().and_then(|id| self.node_numbers().node(id));
-        node.map_or_else(|| unknown(format!("there is no node {text}")), Ok)
-    }
-
     /// Returns the instance marked as asymmetric, even if its distances are symmetric.
     #[must_use]
     pub fn into_atsp(mut self) -> Instance {
@@ -551,7 +546,7 @@ impl Instance {
     }
 
     /// Returns the instance with its nodes renumbered in this order; `None` if distances come from a matrix. Information other than
-    /// the distances is left out. The [gap](Instance::gap) must stay the last node.
+    /// the distances and forbidden pairs is left out. The [gap](Instance::gap) must stay the last node.
     ///
     /// # Panics
     /// If a node of the order does not exist.
@@ -569,7 +564,8 @@ impl Instance {
             names: None,
             scale: self.scale.clone(),
             unit: self.unit,
-            forbidden: None,
+            forbidden: self.forbidden,
+            forbidden_pairs: self.forbidden_pairs_in(order),
             ends: self.ends,
             partners: self.partners().map_or_else(Vec::new, |partners| {
                 let mut numbers = vec![0; order.len()];
@@ -680,7 +676,10 @@ impl Instance {
     pub fn distance(&self, i: u32, j: u32) -> i32 {
         let (i, j) = (i as usize, j as usize);
         match &self.distances {
-            Distances::Points { metric, points } => metric::distance(*metric, points[i], points[j]),
+            Distances::Points { metric, points } => match self.forbidden {
+                Some(forbidden) if self.is_forbidden_pair(i as u32, j as u32) => forbidden,
+                _ => metric::distance(*metric, points[i], points[j]),
+            },
             Distances::Matrix(matrix) => {
                 assert!(j < self.len, "node {j} of {}", self.len);
                 matrix[i * self.len + j]
@@ -712,7 +711,8 @@ impl Instance {
         let last = if self.ends.is_some() { self.len } else { 0 };
         let next = |at: usize| if at + 1 == self.len { last } else { at + 1 };
         let follows = |a: u32, b: u32| next(position[a as usize]) == position[b as usize];
-        let uses = |(a, b): (u32, u32)| follows(a, b) || follows(b, a);
+        let is_undirected = self.is_symmetric();
+        let uses = |(a, b): (u32, u32)| follows(a, b) || is_undirected && follows(b, a);
         self.fixed_edges.iter().copied().find(|&edge| !uses(edge))
     }
 }
@@ -842,8 +842,6 @@ fn forbidden_cost(n: usize, longest: i64) -> i32 {
 /// Rejects coordinates from which no distance can be computed.
 fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
     check_finite(name, points)?;
-    let mut low = [f64::INFINITY; 3];
-    let mut high = [f64::NEG_INFINITY; 3];
     for (node, point) in points.iter().enumerate() {
         if metric.is_in_degrees() && (point[0].abs() > 90.0 || point[1].abs() > 360.0) {
             let problem = format!("node {node} is at {} {}, which is not on the earth", point[0], point[1]);
@@ -854,20 +852,35 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
             };
             return Err(InstanceError::content(name, problem, help));
         }
+    }
+    let (sum, longest) = extent(metric, points);
+    if longest >= f64::from(i32::MAX) {
+        let problem = format!("the coordinates spread over {sum:e}, so distances exceed 2147483647");
+        return Err(InstanceError::content(name, problem, "divide all coordinates by the same number"));
+    }
+    Ok(())
+}
+
+/// Returns how far points extend along all axes together, and a length that no distance between them exceeds before it is rounded.
+fn extent(metric: Metric, points: &[[f64; 3]]) -> (f64, f64) {
+    let mut low = [f64::INFINITY; 3];
+    let mut high = [f64::NEG_INFINITY; 3];
+    for point in points {
         for axis in 0..metric.dimensions() {
             low[axis] = low[axis].min(point[axis]);
             high[axis] = high[axis].max(point[axis]);
         }
     }
-    // No two points are further apart than the corners of their bounding box, in any metric but the globe's, which is bounded
-    // anyway; XRAY counts in hundredths.
+    // No two points are further apart than the corners of their bounding box, except on a globe; XRAY counts in hundredths.
     let sum: f64 = (0..metric.dimensions()).map(|axis| (high[axis] - low[axis]).max(0.0)).sum();
-    let scale = if matches!(metric, Metric::Xray1 | Metric::Xray2) { 100.0 } else { 1.0 };
-    if !metric.is_in_degrees() && sum * scale >= f64::from(i32::MAX) {
-        let problem = format!("the coordinates spread over {sum:e}, so distances exceed 2147483647");
-        return Err(InstanceError::content(name, problem, "divide all coordinates by the same number"));
-    }
-    Ok(())
+    let longest = match metric {
+        Metric::Geo | Metric::Geom => std::f64::consts::PI * globe::radius(metric),
+        Metric::Xray1 | Metric::Xray2 => 100.0 * sum,
+        // An arc is at most a semicircle over its chord.
+        Metric::Sphere => 1.6 * sum,
+        _ => sum,
+    };
+    (sum, longest)
 }
 
 /// A mapping from the numbers that a file gives to its nodes back to the nodes.

@@ -17,7 +17,7 @@ use crate::backend::Machine;
 use crate::bound::Bound;
 use crate::cluster::Facts;
 use crate::engine::{Better, Stop, StopReason};
-use crate::instance::{BestKnown, Cost, Instance, Kind, Unit};
+use crate::instance::{BestKnown, Cost, Ends, Instance, Kind, Unit};
 use crate::solver::Solution;
 
 /// A finished run, with everything needed to repeat it.
@@ -98,6 +98,19 @@ pub struct InstanceFacts {
     pub reading: Option<String>,
     /// Its file, if it has one.
     pub path: Option<String>,
+    /// Whether tours are open paths.
+    pub open: bool,
+    /// The node where they start, if that is given.
+    pub start: Option<u32>,
+    /// The node where they end, if that is given.
+    pub end: Option<u32>,
+    /// Number of edges that tours must use.
+    pub fixed_edges: usize,
+    /// Number of edges that no tour should use: pairs, or directions if edges are directed.
+    pub forbidden_edges: usize,
+    /// The same as a text, if there is anything to say.
+    #[serde(skip)]
+    pub shape: Option<String>,
 }
 
 /// A published length or cost, compared with one that was found.
@@ -209,6 +222,8 @@ impl Limits {
 impl InstanceFacts {
     /// Returns the facts about an instance, which was opened as `source`.
     pub fn new(instance: &Instance, source: &Path) -> InstanceFacts {
+        let ends = instance.ends();
+        let Ends { start, end } = ends.unwrap_or_default();
         InstanceFacts {
             name: instance.name().to_owned(),
             nodes: instance.len(),
@@ -221,6 +236,12 @@ impl InstanceFacts {
             resolution: (!instance.is_exact()).then(|| instance.resolution()),
             reading: instance.reading().map(str::to_owned),
             path: source.exists().then(|| source.to_string_lossy().into_owned()),
+            open: ends.is_some(),
+            start: start.map(|node| instance.id(node)),
+            end: end.map(|node| instance.id(node)),
+            fixed_edges: instance.fixed_edges().len(),
+            forbidden_edges: instance.count_forbidden(),
+            shape: shape_text(instance),
         }
     }
 }
@@ -327,6 +348,28 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
         (_, ..=0) => None,
         _ => Some(100.0 * (cost as f64 - known as f64) / known as f64),
     }
+}
+
+/// Describes the shape of an instance's tours: `open path from 1 to 8, 2 fixed edges, 1 forbidden pair`; `None` if they are closed
+/// and may have all edges.
+pub fn shape_text(instance: &Instance) -> Option<String> {
+    let count = |count: usize, what: &str| {
+        (count > 0).then(|| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+    };
+    let path = instance.ends().map(|Ends { start, end }| {
+        let place = |word: &str, node: Option<u32>| {
+            node.map_or_else(String::new, |node| format!(" {word} {}", instance.label(node)))
+        };
+        format!("open path{}{}", place("from", start), place("to", end))
+    });
+    let forbidden = if instance.is_symmetric() { "forbidden pair" } else { "forbidden edge" };
+    let parts = [
+        path,
+        count(instance.fixed_edges().len(), "fixed edge"),
+        count(instance.count_forbidden(), forbidden),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Describes the best known length of an instance, and how far from it a tour of this cost is.

@@ -10,6 +10,9 @@ impl fmt::Display for Report {
         let mut line = |name: &str, value: String| writeln!(f, "{name:<12} {value}");
         let instance = &self.instance;
         line("instance", format!("{}, {} nodes, {}", instance.name, instance.nodes, instance.metric))?;
+        if let Some(shape) = &instance.shape {
+            line("shape", shape.clone())?;
+        }
         line("cost", instance.unit.show(self.cost))?;
         if !self.forbidden.is_empty() {
             let pairs: Vec<_> =

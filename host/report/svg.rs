@@ -15,7 +15,7 @@ const DOTS: usize = 3000;
 const STYLE: &str = "\
 <style>
 .page{fill:#fbfaf7}.node{fill:#333}text{fill:#666;font:15px sans-serif}.number{font-size:11px}
-.line{stroke:#999;stroke-opacity:.3}
+.line{stroke:#999;stroke-opacity:.3}.fixed{stroke:#e8a317}
 @media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
 </style>";
 
@@ -31,6 +31,8 @@ pub struct Picture<'a> {
     pub is_globe: bool,
     /// Whether the last node is not joined to the first.
     pub is_open: bool,
+    /// Edges that are drawn in a colour of their own.
+    pub fixed: &'a [(u32, u32)],
     /// One name per node, or none; drawn for up to a hundred nodes.
     pub labels: Vec<String>,
 }
@@ -59,6 +61,7 @@ fn write(out: &mut dyn Write, picture: &Picture<'_>, tour: &[u32], caption: &str
     )?;
     write_tour(out, &frame, places, (is_globe, picture.is_open), tour)?;
     writeln!(out, "</g>")?;
+    write_fixed(out, &frame, picture, thickness)?;
     if places.len() <= DOTS {
         for &place in places {
             let [x, y] = frame.place(place);
@@ -94,22 +97,52 @@ fn write_tour(
     let last = tour.len() - usize::from(is_open);
     let part = tour.len().div_ceil(PARTS).max(1);
     let place = |at: usize| places[tour[at % tour.len()] as usize];
-    for start in (0..tour.len()).step_by(part) {
+    // An open path does not return to the colour of its start.
+    let turns = if is_open { 0.5 } else { 1.0 };
+    for start in (0..last).step_by(part) {
         let end = (start + part).min(last);
-        let begin = format!(r#"<polyline stroke="{}" points=""#, color(start as f64 / tour.len() as f64));
-        write!(out, "{begin}{}", frame.point(place(start)))?;
-        for (from, to) in (start..end).map(|at| (place(at), place(at + 1))) {
-            if is_globe && (from[0] - to[0]).abs() > 180.0 {
-                // Leave the picture, and re-enter it on the other side.
-                let turn = if from[0] < to[0] { 360.0 } else { -360.0 };
-                write!(out, "{}", frame.point([to[0] - turn, to[1]]))?;
-                write!(out, "\"/>\n{begin}{}", frame.point([from[0] + turn, from[1]]))?;
-            }
-            write!(out, "{}", frame.point(to))?;
-        }
-        writeln!(out, r#""/>"#)?;
+        let color = color(turns * start as f64 / tour.len() as f64);
+        let begin = format!(r#"<polyline stroke="{color}" points=""#);
+        write_line(out, frame, is_globe, &begin, (start..=end).map(place))?;
     }
     Ok(())
+}
+
+/// Writes the edges in a colour of their own over the tour.
+fn write_fixed(out: &mut dyn Write, frame: &Frame, picture: &Picture<'_>, thickness: f64) -> io::Result<()> {
+    if picture.fixed.is_empty() {
+        return Ok(());
+    }
+    let width = 1.5 * thickness;
+    writeln!(out, r#"<g class="fixed" fill="none" stroke-width="{width:.2}" stroke-linecap="round">"#)?;
+    for &(a, b) in picture.fixed {
+        let ends = [a, b].map(|node| picture.places[node as usize]);
+        write_line(out, frame, picture.is_globe, r#"<polyline points=""#, ends.into_iter())?;
+    }
+    writeln!(out, "</g>")
+}
+
+/// Writes a line through places; `begin` is the start of its tag.
+fn write_line(
+    out: &mut dyn Write,
+    frame: &Frame,
+    is_globe: bool,
+    begin: &str,
+    places: impl Iterator<Item = [f64; 2]>,
+) -> io::Result<()> {
+    write!(out, "{begin}")?;
+    let mut before: Option<[f64; 2]> = None;
+    for to in places {
+        if let Some(from) = before.filter(|from| is_globe && (from[0] - to[0]).abs() > 180.0) {
+            // Leave the picture, and re-enter it on the other side.
+            let turn = if from[0] < to[0] { 360.0 } else { -360.0 };
+            write!(out, "{}", frame.point([to[0] - turn, to[1]]))?;
+            write!(out, "\"/>\n{begin}{}", frame.point([from[0] + turn, from[1]]))?;
+        }
+        write!(out, "{}", frame.point(to))?;
+        before = Some(to);
+    }
+    writeln!(out, r#""/>"#)
 }
 
 /// Maps the coordinates of places to those of the drawing.
@@ -168,7 +201,7 @@ mod tests {
 
     fn drawn(places: &[[f64; 2]], tour: &[u32]) -> String {
         let mut out = Vec::new();
-        let picture = Picture { places, is_globe: false, is_open: false, labels: Vec::new() };
+        let picture = Picture { places, is_globe: false, is_open: false, fixed: &[], labels: Vec::new() };
         picture.write(&mut out, tour, "a < b & c").unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -186,12 +219,29 @@ mod tests {
     fn round_the_globe_is_not_across_the_picture() {
         let mut out = Vec::new();
         let places = &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]];
-        let picture = Picture { places, is_globe: true, is_open: false, labels: Vec::new() };
+        let picture =
+            Picture { places, is_globe: true, is_open: false, fixed: &[(0, 1)], labels: Vec::new() };
         picture.write(&mut out, &[0, 1, 2], "").unwrap();
         let svg = String::from_utf8(out).unwrap();
-        assert_eq!(svg.matches("<polyline").count(), 4, "{svg}");
+        // Each edge once, and the one across the border of the map in two parts; the same for the fixed edge.
+        assert_eq!(svg.matches("<polyline").count(), 4 + 2, "{svg}");
+        assert_eq!(svg.matches(r#"points="32.0,179.1 -26.8,179.1 ""#).count(), 2, "{svg}");
         assert!(svg.contains(r#"points="32.0,179.1 -26.8,179.1 ""#), "{svg}");
         assert!(svg.contains(r#"points="1090.8,179.1 1032.0,179.1 ""#), "{svg}");
+    }
+
+    #[test]
+    fn an_open_path_has_two_ends() {
+        let mut out = Vec::new();
+        let places = &[[0.0, 0.0], [10.0, 0.0], [10.0, 5.0], [0.0, 5.0]];
+        let picture =
+            Picture { places, is_globe: false, is_open: true, fixed: &[(2, 3)], labels: Vec::new() };
+        picture.write(&mut out, &[0, 1, 2, 3], "").unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        assert_eq!(svg.matches("<polyline").count(), 3 + 1, "{svg}");
+        assert!(!svg.contains(r#"points="32.0,32.0 32.0,532.0 ""#), "{svg}");
+        let (_, fixed) = svg.split_once(r#"<g class="fixed""#).unwrap();
+        assert!(fixed.contains(r#"points="1032.0,32.0 32.0,32.0 ""#), "{svg}");
     }
 
     #[test]

@@ -135,7 +135,8 @@ impl<'a> Solver<'a> {
     /// Solves an instance, until a stop criterion holds or a tour is as short as one proven to be the shortest.
     ///
     /// # Errors
-    /// If a setting is out of range, the instance is of a kind that the algorithm cannot solve, or the backend fails. If it fails
+    /// If a setting is out of range, the instance is of a kind that the algorithm cannot solve or
+    /// [contradicts itself](Instance::check_shape), or the backend fails. If it fails
     /// after a tour was found, the best one is in [`SolveError::CutShort`].
     pub fn solve(self, instance: &Instance, stop: Stop) -> Result<Solution, SolveError> {
         let algorithm = self.algorithm.unwrap_or_default();
@@ -148,6 +149,7 @@ impl<'a> Solver<'a> {
         if self.initial.is_some() && !takes_tours {
             return Err(SolveError::Settings(format!("{} takes no initial tour", algorithm.name())));
         }
+        instance.check_shape()?;
         let placement = placement(&algorithm, instance, self.backend)?;
         let (backend, _) = Backend::open(placement.choice)?;
         let initial = self.initial.as_deref().unwrap_or_default();

@@ -27,7 +27,8 @@ struct Graph<'a> {
     n: usize,
     /// From each node to each, n x n.
     lengths: Vec<Length>,
-    /// For each node, the set of nodes that fixed edges join it with.
+    /// For each node of a symmetric instance, the set of nodes that fixed edges join it with. In a directed one, lengths alone
+    /// exclude all other edges.
     partners: Vec<u32>,
 }
 
@@ -36,13 +37,30 @@ impl<'a> Graph<'a> {
         let ends = instance.ends();
         let n = instance.len() + usize::from(ends.is_some());
         let mut partners = vec![0; n];
-        for &(a, b) in instance.fixed_edges().iter().filter(|(a, b)| a != b) {
+        let mut fixed = instance.fixed_edges().to_vec();
+        fixed.retain(|(a, b)| a != b);
+        for &(a, b) in fixed.iter().filter(|_| instance.is_symmetric()) {
             partners[a as usize] |= 1 << b;
             partners[b as usize] |= 1 << a;
         }
         let mut graph = Graph { instance, ends, n, lengths: Vec::new(), partners };
         graph.lengths = (0..n * n).map(|at| graph.length(at / n, at % n)).collect();
+        for (a, b) in fixed.into_iter().filter(|_| !instance.is_symmetric()) {
+            graph.fix(a as usize, b as usize);
+        }
         graph
+    }
+
+    /// Excludes all other edges from one node, and all others to the other.
+    fn fix(&mut self, from: usize, to: usize) {
+        for node in 0..self.n {
+            if node != to {
+                self.lengths[from * self.n + node] = NEVER;
+            }
+            if node != from {
+                self.lengths[node * self.n + to] = NEVER;
+            }
+        }
     }
 
     fn length(&self, from: usize, to: usize) -> Length {

@@ -30,7 +30,7 @@ use crate::backend::Backend;
 use crate::engine::{
     BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
 };
-use crate::instance::Instance;
+use crate::instance::{Instance, InstanceError};
 use island::{Contact, Outside};
 use papers::colony::check_local_search;
 use settings::{Declaration, Settings};
@@ -373,6 +373,9 @@ pub enum SolveError {
         /// Why not.
         why: String,
     },
+    /// No tour fits the instance: its ends, fixed edges and forbidden pairs contradict each other.
+    #[error("{0}: {help}", help = .0.remedy())]
+    Shape(#[from] InstanceError),
     /// The backend failed before there was a tour.
     #[error(transparent)]
     Backend(#[from] BackendError),
@@ -480,12 +483,13 @@ impl Solution {
 /// Returns the optimum of a few nodes; `None` if there are too many, so that an algorithm has to search for a tour.
 ///
 /// # Errors
-/// If no tour has all fixed edges.
+/// If no tour has all fixed edges, or the instance [contradicts itself](Instance::check_shape).
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
     let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
     if instance.len() > if is_shaped { exact::FEW_OF_OTHERS } else { exact::FEW } {
         return Ok(None);
     }
+    instance.check_shape()?;
     match exact::shortest(instance) {
         Some(tour) => Ok(Some(exact::solution(instance, tour, begin))),
         None => Err(SolveError::Unsupported {

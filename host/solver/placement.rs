@@ -5,7 +5,8 @@ use crate::backend::Choice;
 use crate::instance::Instance;
 use crate::memory;
 
-/// Most places in degrees that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n matrix, a gibibyte.
+/// Most places in degrees, or with forbidden pairs, that [`Choice::Auto`] sends to a GPU: it looks up their distances in an n x n
+/// matrix, a gibibyte.
 const MOST_ON_GPUS: usize = 1 << 14;
 
 /// Most nodes of an instance that CPU threads usually solve sooner than a GPU, which takes longer to start (docs/performance.md).
@@ -94,9 +95,15 @@ fn sooner_on_threads(algorithm: &Algorithm, instance: &Instance) -> Option<&'sta
 
 /// Names what makes an instance too large for GPUs, if it is.
 fn too_large_for_gpus(instance: &Instance) -> Option<&'static str> {
-    let is_looked_up = instance.metric().is_some_and(|metric| !metric.is_algebraic());
-    (is_looked_up && instance.len() > MOST_ON_GPUS)
-        .then_some("an instance of more than 16,384 places on the globe")
+    let is_on_globe = instance.metric().is_some_and(|metric| !metric.is_algebraic());
+    match () {
+        () if instance.len() <= MOST_ON_GPUS => None,
+        () if is_on_globe => Some("an instance of more than 16,384 places on the globe"),
+        () if !instance.forbidden_pairs().is_empty() => {
+            Some("an instance of more than 16,384 places with forbidden pairs")
+        }
+        () => None,
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{Member, ORDERS, Order, PartMember, run, run_in_parts};
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::{Grid, Numbered, Places};
 use antwarp_core::node::NodeId;
 use antwarp_core::papers::local_search::descend::{DescentRound, proposal_words};
@@ -102,7 +102,13 @@ impl World {
     }
 
     pub fn distances(&self) -> Distances {
-        Distances { matrix: self.matrix.as_ptr(), points: std::ptr::null(), metric: None, n: self.n }
+        Distances {
+            matrix: self.matrix.as_ptr(),
+            points: std::ptr::null(),
+            metric: None,
+            n: self.n,
+            exceptions: Exceptions::NONE,
+        }
     }
 
     pub fn numbered(&self) -> Places<Numbered> {

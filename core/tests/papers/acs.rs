@@ -4,7 +4,7 @@ use crate::common::memory::{Array, Number};
 use crate::common::statistics::{LEVEL, fit};
 use crate::common::teams::{ORDERS, Order, Shareable, run};
 use crate::common::trails::{Arrays, Kind, OfCandidates, OfMatrix, OfRings, Shape, difference, edges, trail};
-use antwarp_core::distance::{Distance, Distances};
+use antwarp_core::distance::{Distance, Distances, Exceptions};
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
 use antwarp_core::papers::ants::acs::{
@@ -176,9 +176,21 @@ impl<I: NodeId + Number, K: Kind> Colony<I, K> {
 
 fn distances(n: u32, points: &[[f64; 3]], matrix: &[i32]) -> Distances {
     if matrix.is_empty() {
-        Distances { matrix: std::ptr::null(), points: points.as_ptr(), metric: Some(Metric::Euc2d), n }
+        Distances {
+            matrix: std::ptr::null(),
+            points: points.as_ptr(),
+            metric: Some(Metric::Euc2d),
+            n,
+            exceptions: Exceptions::NONE,
+        }
     } else {
-        Distances { matrix: matrix.as_ptr(), points: std::ptr::null(), metric: None, n }
+        Distances {
+            matrix: matrix.as_ptr(),
+            points: std::ptr::null(),
+            metric: None,
+            n,
+            exceptions: Exceptions::NONE,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::memory::{Array, Number};
 use crate::common::teams::{ORDERS, Order, Shareable, run};
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::metric::Metric;
 use antwarp_core::node::NodeId;
 use antwarp_core::papers::ants::colony::{ColonyRules, ColonyState, Depositor, Limits, judge};
@@ -67,6 +67,7 @@ impl World {
             points: self.points.as_ptr(),
             metric: Some(Metric::Euc2d),
             n: self.n,
+            exceptions: Exceptions::NONE,
         }
     }
 

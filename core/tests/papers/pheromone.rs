@@ -2,7 +2,7 @@
 
 use crate::common::memory::Array;
 use crate::common::teams::Alone;
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::papers::ants::colony::Limits;
 use antwarp_core::papers::ants::construct::row_stride;
 use antwarp_core::papers::ants::pheromone::{Candidate, Form, Matrix, Tables, prepare_row, update_row};
@@ -36,7 +36,7 @@ impl<F: Form> Memory<F> {
 
     fn prepare<T: Team>(&mut self, team: T, (scale, beta): (f32, f32), (trail, alpha): (f32, f32)) {
         let (matrix, points) = (self.distances.as_ptr(), std::ptr::null());
-        let distance = Distances { matrix, points, metric: None, n: self.n };
+        let distance = Distances { matrix, points, metric: None, n: self.n, exceptions: Exceptions::NONE };
         let (form, tables) = (self.form, self.tables());
         for node in 0..self.n {
             // SAFETY: the tables have n rows, the matrix covers n nodes.

@@ -297,7 +297,7 @@ const RESERVED: [(&[&str], &str); 4] = [
         &["tour", "json", "svg", "csv", "save_population", "solution", "quiet", "bound", "print_tour"],
         "a bench writes only its rows",
     ),
-    (&["open", "start", "end"], "a bench is for closed tours"),
+    (&["open", "start", "end", "fix", "forbid"], "a bench is for closed tours of all edges"),
 ];
 /// Options that end a run of solve: if one is given, the defaults of the others do not apply.
 const ENDS: [&str; 5] = ["time", "iterations", "target", "stagnation", "descent_only"];

@@ -12,10 +12,11 @@ use super::super::options::{DEFAULT_TIME, Iterations, MachineArgs, duration, fin
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
-use super::super::{Error, Result, signals};
+use super::super::shape::ShapeArgs;
+use super::super::signals;
 use crate::cluster::Topology;
 use crate::engine::Stop;
-use crate::instance::{Ends, Instance, ReadOptions};
+use crate::instance::{Instance, ReadOptions};
 use crate::solver::checkpoint::{Checkpoint, Limits};
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, proven_optimum};
@@ -39,7 +40,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
     pub(super) topology: Topology,
     #[command(flatten)]
-    pub(super) ends: EndsArgs,
+    pub(super) shape: ShapeArgs,
     #[command(flatten)]
     pub(super) stop: StopArgs,
     #[command(flatten)]
@@ -110,21 +111,6 @@ pub(super) struct BeginArgs {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Where tours start and end.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Tour")]
-pub(super) struct EndsArgs {
-    /// An open path instead of a closed tour, of up to 16 nodes
-    #[arg(long)]
-    pub(super) open: bool,
-    /// The node where the tour starts, by its number or name in the file
-    #[arg(long, value_name = "NODE")]
-    pub(super) start: Option<String>,
-    /// The node where the open path ends
-    #[arg(long, value_name = "NODE", requires = "open")]
-    pub(super) end: Option<String>,
-}
-
 /// When to stop.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop at the first limit reached (default 10 s; always at a proven optimum)")]
@@ -183,19 +169,6 @@ impl Args {
     /// Returns how to read the instance.
     pub(in super::super) fn reading_options(&self) -> ReadOptions {
         self.reading.options()
-    }
-}
-
-impl EndsArgs {
-    /// Sets the ends of an instance. Also returns the node where a tour starts.
-    pub(super) fn apply(&self, instance: Instance) -> Result<(Instance, Option<u32>)> {
-        let node = |name: &Option<String>| name.as_ref().map(|name| instance.node_named(name)).transpose();
-        let (start, end) = (node(&self.start)?, node(&self.end)?);
-        if start.is_some() && start == end && instance.len() > 1 {
-            return Err(Error::Usage("an open path cannot start and end at the same node".to_owned()));
-        }
-        let ends = self.open.then_some(Ends { start, end });
-        Ok((instance.with_ends(ends), start))
     }
 }
 

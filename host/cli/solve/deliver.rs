@@ -100,6 +100,7 @@ impl Plan {
             places: &places,
             is_globe,
             is_open: self.instance.ends().is_some(),
+            fixed: self.instance.fixed_edges(),
             labels: self.instance.names().map(|names| names.to_vec()).unwrap_or_default(),
         };
         output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
@@ -267,6 +268,7 @@ impl Args {
         let config = self.begin.config.as_deref().map(|path| ("the file of settings", path, ""));
         let run =
             self.begin.resume.as_deref().map(|path| ("the checkpoint to continue from", path, "checkpoint"));
-        tour.into_iter().chain(run).chain(individuals).chain(config)
+        let edges = self.shape.files().map(|(what, path)| (what, path, ""));
+        tour.into_iter().chain(run).chain(individuals).chain(config).chain(edges)
     }
 }

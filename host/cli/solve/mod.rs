@@ -438,8 +438,8 @@ impl Plan {
         args.check_checkpoint()?;
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
+        let (instance, start) = args.shape.apply(instance)?;
         refuse_coarse(&instance)?;
-        let (instance, start) = args.ends.apply(instance)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));

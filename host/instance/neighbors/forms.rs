@@ -1,5 +1,5 @@
-//! Neighbour lists of [closed forms](crate::form): no node lists its partner, whose edge every tour has, nor the gap, which is near to
-//! all of them.
+//! Neighbour lists of [closed forms](crate::form) and of places with forbidden pairs: no node lists its partner, whose edge every tour
+//! has, nor the gap, which is near to all of them; forbidden neighbours come last.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,13 @@ use super::super::model::Instance;
 use super::NeighborLists;
 use crate::parallel;
 
-/// Returns whether an instance is a closed form with partners or a gap.
+/// Returns whether an instance is a closed form with partners or a gap, or has forbidden pairs of places.
 pub(super) fn is_form(instance: &Instance) -> bool {
-    instance.partners().is_some() || instance.gap().is_some()
+    instance.partners().is_some() || instance.gap().is_some() || !instance.forbidden_pairs().is_empty()
 }
+
+/// Further neighbours that are found where pairs of places are forbidden, so that others can replace those of a node.
+const RESERVE: usize = 4;
 
 /// Returns the lists of a closed form, with fewer than `k` neighbours if there are not that many; `lists` makes those of an instance
 /// whatever its partners, with the gap left out.
@@ -26,7 +29,9 @@ pub(super) fn lists(
         None => Cow::Borrowed(instance),
     };
     let n = plain.len();
-    let all = lists(&plain, if instance.partners().is_some() { k + 1 } else { k });
+    let reserve = usize::from(instance.partners().is_some())
+        + if instance.forbidden_pairs().is_empty() { 0 } else { RESERVE };
+    let all = lists(&plain, k + reserve);
     if all.ids.len() < n * all.k {
         // It was interrupted.
         return all;
@@ -35,8 +40,12 @@ pub(super) fn lists(
     let mut ids = vec![0; n * k];
     parallel::each_part(&mut ids, k.max(1), &|node, list| {
         let partner = instance.partners().map(|partners| partners[node]);
-        let others = all.of(node as u32).iter().filter(|&&other| Some(other) != partner);
-        list.iter_mut().zip(others).for_each(|(to, &other)| *to = other);
+        let others = || all.of(node as u32).iter().filter(|&&other| Some(other) != partner);
+        let is_forbidden = |other: u32| instance.is_forbidden(node as u32, other);
+        let allowed = others().filter(|&&other| !is_forbidden(other));
+        // Those that are forbidden come last: they are far.
+        let in_order = allowed.chain(others().filter(|&&other| is_forbidden(other)));
+        list.iter_mut().zip(in_order).for_each(|(to, &other)| *to = other);
     });
     if let Some(gap) = instance.gap() {
         let partner = instance.partners().map(|partners| partners[gap as usize]);

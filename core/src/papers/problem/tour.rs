@@ -2,7 +2,7 @@
 //! tours ([`local_search`](crate::papers::local_search) has those).
 
 use super::{Problem, Shape};
-use crate::distance::Distances;
+use crate::distance::{Distances, Exceptions};
 use crate::geometry::{Geometry, Grid, Numbered};
 use crate::metric::Metric;
 use crate::papers::neighborhood::{Exchanges, Neighborhood, Rotation, Rotations, Walk};
@@ -45,7 +45,15 @@ impl Tabled for Numbered {
         // SAFETY: the matrix follows the places.
         let matrix = unsafe { tables.add(4 * n.next_multiple_of(4) as usize) }.cast();
         (
-            Numbered { distances: Distances { matrix, points: core::ptr::null(), metric: None, n } },
+            Numbered {
+                distances: Distances {
+                    matrix,
+                    points: core::ptr::null(),
+                    metric: None,
+                    n,
+                    exceptions: Exceptions::NONE,
+                },
+            },
             tables.cast(),
         )
     }

@@ -1,7 +1,7 @@
 //! Instances, populations and constructions with no thought of speed that the tests share.
 
 use crate::common::memory::{Array, Number};
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::{Geometry, Grid, Numbered, Places};
 use antwarp_core::node::NodeId;
 use antwarp_core::papers::genetic::generation::record;
@@ -89,7 +89,9 @@ impl World {
 
     pub fn places(&self) -> Places<Numbered> {
         let (matrix, points) = (self.matrix.as_ptr(), std::ptr::null());
-        let geometry = Numbered { distances: Distances { matrix, points, metric: None, n: self.n } };
+        let geometry = Numbered {
+            distances: Distances { matrix, points, metric: None, n: self.n, exceptions: Exceptions::NONE },
+        };
         Places { geometry, start: self.numbers.as_ptr() }
     }
 

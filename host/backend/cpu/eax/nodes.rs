@@ -35,7 +35,7 @@ pub struct Nodes<'p> {
 impl<'p> Nodes<'p> {
     /// Makes the nodes of `problem`.
     pub fn new(problem: &'p Problem) -> Nodes<'p> {
-        let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
+        let is_slow = problem.metric().is_some() && problem.has_device_matrix();
         let (metric, matrix) = if is_slow && problem.n() <= FEW {
             (None, problem.computed_matrix().into())
         } else {
@@ -59,6 +59,7 @@ impl<'p> Nodes<'p> {
         let (u, v) = (u as usize, v as usize);
         match self.metric {
             None => self.matrix[u * self.n + v].into(),
+            Some(_) if self.problem.has_exceptions() => self.problem.distance(u as u32, v as u32).into(),
             Some(metric) if Planar::of(metric).is_some() => {
                 metric::distance(metric, self.points[u], self.points[v]).into()
             }

@@ -6,7 +6,7 @@ mod recombine;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::{self, Geometry};
 use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
@@ -65,10 +65,11 @@ const FEW: u32 = 2048;
 /// Returns the distances between nodes that are identified by number, and their matrix if computing them again would be slow.
 fn distances(problem: &Problem) -> (Distances, Vec<i32>) {
     let mut distances = problem.distances();
-    let is_slow = problem.metric().is_some_and(|metric| !metric.is_algebraic());
+    let is_slow = problem.metric().is_some() && problem.has_device_matrix();
     let matrix = if is_slow && problem.n() <= FEW { problem.computed_matrix() } else { Vec::new() };
     if !matrix.is_empty() {
         (distances.matrix, distances.metric) = (matrix.as_ptr(), None);
+        distances.exceptions = Exceptions::NONE;
     }
     (distances, matrix)
 }
