@@ -262,7 +262,11 @@ impl Problem {
         let Some(order) = start::tour_until(instance, Start::NearestNeighbor, &near, 0, enough) else {
             return Ok(None);
         };
-        spread(instance, &mut near, &order);
+        // Lists of closed forms may be shorter, and leave some nodes out on purpose.
+        let [wanted, listed, neighbors] = [wanted, listed, neighbors].map(|count| count.min(near.k));
+        if instance.partners().is_none() && instance.gap().is_none() {
+            spread(instance, &mut near, &order);
+        }
         Ok(Some(Problem::along(instance, &near, (wanted, listed, neighbors), order)))
     }
 

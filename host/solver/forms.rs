@@ -138,3 +138,115 @@ pub(super) fn solve(
     };
     Ok(Solution { tour, cost, trace: trace.collect(), stopped_by, ..solved })
 }
+
+#[cfg(test)]
+mod tests {
+    use antwarp_core::rng::Stream;
+
+    use super::super::ils::IlsSettings;
+    use super::super::lin_kernighan::LinKernighanSettings;
+    use super::*;
+    use crate::backend::Choice;
+    use crate::engine::{LocalSearch, Progress};
+    use crate::instance::{Ends, Metric};
+
+    /// Instances of n nodes with random edges fixed and forbidden, of closed tours and open paths, with and without directions.
+    fn shaped(n: u32, seed: u64) -> Instance {
+        let draws = Stream::new(seed, 0, n).step(0);
+        let below = |item: u32, limit: u32| draws.below(item, limit);
+        let is_directed = below(0, 2) == 1;
+        let instance = if is_directed {
+            let cost = |at: u32| if at % (n + 1) == 0 { 0 } else { below(100 + at, 1000) as i32 };
+            Instance::from_matrix("m", (0..n * n).map(cost).collect()).unwrap().into_atsp()
+        } else if below(1, 2) == 1 {
+            let place = |i: u32| [below(100 + 2 * i, 1000).into(), below(101 + 2 * i, 1000).into(), 0.0];
+            Instance::from_points("p", Metric::Euc2d, (0..n).map(place).collect()).unwrap()
+        } else {
+            let cost = |at: u32| {
+                let (i, j) = (at / n, at % n);
+                if i == j { 0 } else { below(100 + i.min(j) * n + i.max(j), 1000) as i32 }
+            };
+            Instance::from_matrix("s", (0..n * n).map(cost).collect()).unwrap()
+        };
+        // Parts of one tour can be fixed together.
+        let mut order: Vec<u32> = (0..n).collect();
+        order.sort_by_key(|&node| draws.bits(10_000 + node));
+        let is_fixed = |at: &u32| below(20_000 + at, 4) == 0;
+        let step = |at: u32| (order[at as usize], order[at as usize + 1]);
+        let fixed: Vec<(u32, u32)> = (0..n - 1).filter(is_fixed).map(step).collect();
+        let forbidden: Vec<(u32, u32)> = (0..n)
+            .map(|item| (below(30_000 + 2 * item, n), below(30_001 + 2 * item, n)))
+            .filter(|&(a, b)| a != b && !fixed.contains(&(a, b)) && !fixed.contains(&(b, a)))
+            .take(below(2, 5) as usize)
+            .collect();
+        let ends = Ends {
+            start: (below(3, 2) == 1).then_some(order[0]),
+            end: (below(4, 2) == 1).then_some(order[n as usize - 1]),
+        };
+        let instance = instance.with_fixed_edges(fixed).with_ends((below(5, 3) > 0).then_some(ends));
+        if forbidden.is_empty() { instance } else { instance.with_forbidden_pairs(forbidden).unwrap() }
+    }
+
+    fn solved(algorithm: &Algorithm, instance: &Instance, iterations: u64) -> Solution {
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let stop = Stop { iterations: Some(iterations), ..Stop::never() };
+        let observe = &mut |_: &Progress| ();
+        let contact = Contact { observe, post: None, outside: Default::default(), resumed: None };
+        match of(algorithm, instance, &|| false).unwrap() {
+            Some(form) => {
+                solve(algorithm, (instance, &form), None, (&backend, &stop), contact, false).unwrap()
+            }
+            None => algorithm.solve_in_contact(instance, None, (&backend, &stop), contact, None).unwrap(),
+        }
+    }
+
+    fn all() -> [Algorithm; 3] {
+        let ils = IlsSettings { local_search: LocalSearch::ThreeOpt, ..Default::default() };
+        [
+            Algorithm::default(),
+            Algorithm::Ils(ils),
+            Algorithm::Genetic(genetic::GeneticSettings::of(genetic::Crossover::Eax)),
+        ]
+    }
+
+    /// Of fewer nodes, forms would be solved exactly themselves.
+    #[test]
+    fn few_nodes_get_the_optimum_in_any_shape() {
+        let mut counts = [[0; 2]; 3];
+        for seed in 0..60 {
+            let instance = shaped(13 + (seed % 4) as u32, seed);
+            let optimum = exact::shortest(&instance).map(|tour| instance.check_tour(&tour).unwrap());
+            for (algorithm, counts) in all().iter().zip(&mut counts) {
+                if check(algorithm, &instance).is_err() {
+                    continue;
+                }
+                let found = solved(algorithm, &instance, 200);
+                assert!(Some(found.cost) >= optimum, "{seed}");
+                counts[usize::from(Some(found.cost) == optimum)] += 1;
+            }
+        }
+        // An open path with three free nodes may be a local optimum.
+        for [others, optima] in counts {
+            assert!(optima >= 25 && others <= 1, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn more_nodes_keep_their_shape_on_any_number_of_threads() {
+        for seed in 0..20 {
+            let instance = shaped(30 + 7 * seed as u32, seed);
+            let algorithm = Algorithm::LinKernighan(LinKernighanSettings { seed, ..Default::default() });
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| solved(&algorithm, &instance, 60))
+            };
+            let found = on(1);
+            assert_eq!(instance.unused_fixed_edge(&found.tour), None, "{seed}");
+            assert!(instance.forbidden_steps(&found.tour).is_empty(), "{seed}");
+            let Ends { start, end } = instance.ends().unwrap_or_default();
+            assert!(start.is_none_or(|start| found.tour[0] == start), "{seed}");
+            assert!(end.is_none_or(|end| found.tour.last() == Some(&end)), "{seed}");
+            assert_eq!(on(3).tour, found.tour, "{seed}");
+        }
+    }
+}

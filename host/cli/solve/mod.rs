@@ -456,10 +456,6 @@ impl Plan {
             let why = "has so few nodes that it is solved exactly: leave out --save-population";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
-        if are_several && (instance.ends().is_some() || !instance.fixed_edges().is_empty()) {
-            let why = "open paths and fixed edges are for a single process: leave out mpirun".to_owned();
-            return Err(Error::Usage(why));
-        }
         if has_topology && asked.stop.iterations.is_some() {
             let why =
                 "--topology is for ranks that exchange tours, which they do not with --iterations".to_owned();
