@@ -43,7 +43,7 @@ pub const GRID_EXTENT: f64 = 2_097_151.0;
 const MOST_LIMIT: i64 = 1 << 22;
 
 /// Points of the plane with integer coordinates, from 0 to [`GRID_EXTENT`]: x in the lower half of a place, y in the
-/// upper.
+/// upper. One place is elsewhere: [`Grid::GAP`], at distance 0 of all.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// Whether distances are rounded up (`CEIL_2D`), else to the nearest integer (`EUC_2D`).
@@ -51,6 +51,9 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// The place of the gap in an open path: its upper bit is set.
+    pub const GAP: u64 = 1 << 63;
+
     /// Returns the place of integer coordinates.
     #[inline(always)]
     pub const fn place(x: u32, y: u32) -> u64 {
@@ -87,7 +90,9 @@ impl Geometry for Grid {
     unsafe fn remoteness(self, a: u64, b: u64) -> u64 {
         let dx = (a as u32).wrapping_sub(b as u32) as i32;
         let dy = ((a >> 32) as u32).wrapping_sub((b >> 32) as u32) as i32;
-        (dx as i64 * dx as i64) as u64 + (dy as i64 * dy as i64) as u64
+        let square = (dx as i64 * dx as i64) as u64 + (dy as i64 * dy as i64) as u64;
+        // A mask: a branch would keep distances that are computed together from overlapping.
+        square & !(((a | b) as i64 >> 63) as u64)
     }
 
     #[inline(always)]

@@ -114,7 +114,9 @@ impl Places {
             return Places::Numbered((0..instance.len() as u32).collect());
         };
         if let Some([x, y]) = grid_corner(metric, points) {
-            let place = |p: &[f64; 3]| Grid::place((p[0] - x) as u32, (p[1] - y) as u32);
+            let place = |p: &[f64; 3]| {
+                if is_gap(p) { Grid::GAP } else { Grid::place((p[0] - x) as u32, (p[1] - y) as u32) }
+            };
             return Places::Grid {
                 places: parallel::collect(points.len(), &|i| place(&points[i])),
                 up: metric == Metric::Ceil2d,
@@ -151,6 +153,11 @@ impl Places {
     }
 }
 
+/// Returns whether a point is the [gap](Instance::gap) of an open path.
+fn is_gap(point: &[f64; 3]) -> bool {
+    point[0].is_nan()
+}
+
 /// Returns the metric of an instance whose distances all follow from places in the plane.
 fn planar(instance: &Instance) -> Option<Planar> {
     instance.metric().and_then(Planar::of).filter(|_| instance.forbidden_pairs().is_empty())
@@ -162,7 +169,7 @@ fn grid_corner(metric: Metric, points: &[[f64; 3]]) -> Option<[f64; 2]> {
     let (x, y) = (low(0), low(1));
     let fits = |p: &[f64; 3]| {
         let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
-        whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
+        is_gap(p) || whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
     };
     let are_all = metric != Metric::Att && parallel::all(points.len(), &|i| fits(&points[i]));
     are_all.then_some([x, y])

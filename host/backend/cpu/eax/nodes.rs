@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::mem;
 
-use antwarp_core::distance::Distances;
-use antwarp_core::geometry::{self, Geometry, Planar};
+use antwarp_core::distance::{Distances, Exceptions};
+use antwarp_core::geometry::{self, Geometry, Numbered, Planar};
 use antwarp_core::lin_kernighan as core_tour;
 use antwarp_core::metric::{self, Metric};
 use antwarp_core::operator::{LinKernighan, Operator};
@@ -14,6 +14,7 @@ use antwarp_core::team::Slots;
 use super::super::variants::{with_operator, with_places};
 use super::tour::Tour;
 use antwarp_engine::{Enough, LocalSearch, Problem, Worker};
+use antwarp_instance::Instance;
 
 /// Nodes up to which distances by cosines are computed once and kept.
 const FEW: u32 = 5000;
@@ -28,8 +29,26 @@ pub struct Nodes<'p> {
     near: &'p [u32],
     /// The distance to each of those.
     lengths: Vec<i32>,
+    /// Where partners among points are listed as [`Exceptions`]: where each node's part of them starts, and the partners.
+    pulls: [Vec<u32>; 2],
     n: usize,
     k: usize,
+}
+
+/// The distance between partners as local search sees it: so short that no move pays for removing their edge.
+const PULL: i32 = i32::MIN / 2;
+
+/// Returns partners as exceptions, if distances come from points.
+fn pulls(problem: &Problem) -> [Vec<u32>; 2] {
+    if problem.partners().is_empty() || problem.metric().is_none() {
+        return [Vec::new(), Vec::new()];
+    }
+    let partners = problem.partners().iter().copied();
+    let mut starts = vec![0; 1 + problem.n() as usize];
+    for (node, partner) in partners.clone().enumerate() {
+        starts[node + 1] = starts[node] + u32::from(partner != Instance::NO_PARTNER);
+    }
+    [starts, partners.filter(|&partner| partner != Instance::NO_PARTNER).collect()]
 }
 
 impl<'p> Nodes<'p> {
@@ -48,6 +67,7 @@ impl<'p> Nodes<'p> {
             points: problem.points(),
             near: problem.neighbors(),
             lengths: problem.neighbor_lengths(),
+            pulls: pulls(problem),
             n: problem.n() as usize,
             k: problem.search_k() as usize,
         }
@@ -99,6 +119,16 @@ impl<'p> Nodes<'p> {
     pub fn improve(&self, (local_search, breadth): (LocalSearch, u32), order: &mut [u32], enough: Enough) {
         let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
         let distances = Distances { matrix, metric, ..self.problem.distances() };
+        let [starts, partners] = &self.pulls;
+        if !starts.is_empty() {
+            let (starts, others) = (starts.as_ptr(), partners.as_ptr());
+            let exceptions = Exceptions { starts, others, distance: PULL };
+            let geometry = Numbered { distances: Distances { exceptions, ..self.problem.distances() } };
+            let numbers: Vec<u32> = (0..self.problem.n()).collect();
+            return with_operator!(local_search, O => {
+                self.improve_by::<O, _>(geometry, &numbers, breadth, (order, enough))
+            });
+        }
         if !self.problem.partners().is_empty() {
             return with_places!(self.problem, distances, |geometry, places| {
                 self.improve_deeply(geometry, places, (order, enough))
@@ -109,7 +139,8 @@ impl<'p> Nodes<'p> {
         });
     }
 
-    /// Improves a tour with fixed edges by Lin-Kernighan moves, which respect them.
+    /// Improves a tour with fixed edges by Lin-Kernighan moves, which keep them. For the matrix of a doubled instance they are also the
+    /// simplest moves that there are; of many nodes they would take long, since they rebuild the tour now and then.
     fn improve_deeply<G: Geometry>(
         &self,
         geometry: G,
