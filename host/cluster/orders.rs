@@ -98,8 +98,15 @@ impl Orders {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::{Metric, generate};
+    use crate::instance::{Ends, Metric, generate};
     use crate::solver::{acs, genetic, ils, lin_kernighan, mmas};
+
+    /// Gives tours a shape.
+    fn shaped(instance: Instance) -> Instance {
+        let ends = Some(Ends { start: Some(3), end: None });
+        let instance = instance.with_ends(ends).with_fixed_edges(vec![(1, 2), (0, 7)]);
+        instance.with_forbidden_pairs(vec![(4, 3), (5, 9)]).unwrap()
+    }
 
     #[test]
     fn orders_arrive_as_they_were_given() {
@@ -109,6 +116,8 @@ mod tests {
             Instance::from_points("in space", Metric::Euc3d, space).unwrap(),
             Instance::from_matrix("a matrix", vec![0, 1, 2, 3, 0, 4, 5, 6, 0]).unwrap(),
             Instance::from_matrix("", vec![0, 1, 1, 0]).unwrap(),
+            shaped(generate::uniform(20, 2).unwrap()),
+            shaped(Instance::from_matrix("a matrix", (0..100).collect()).unwrap()),
         ];
         let algorithms = [
             Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings {

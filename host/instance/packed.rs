@@ -75,12 +75,15 @@ impl Instance {
     }
 }
 
+/// Edges.
+type Pairs = Vec<(u32, u32)>;
+
 /// The shape of an instance's tours.
 struct Shape {
     ends: Option<Ends>,
     forbidden: Option<i32>,
-    fixed_edges: Vec<(u32, u32)>,
-    forbidden_pairs: Vec<(u32, u32)>,
+    fixed_edges: Pairs,
+    forbidden_pairs: Pairs,
 }
 
 impl Shape {
@@ -118,7 +121,7 @@ impl Shape {
 }
 
 /// Returns the pairs of nodes at the start of these bytes, and the rest of them.
-fn unpack_pairs(bytes: &[u8]) -> Option<(Vec<(u32, u32)>, &[u8])> {
+fn unpack_pairs(bytes: &[u8]) -> Option<(Pairs, &[u8])> {
     let (count, rest) = bytes.split_first_chunk()?;
     let length = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(8)?;
     let (pairs, rest) = rest.split_at_checked(length)?;

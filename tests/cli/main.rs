@@ -32,6 +32,7 @@ mod outputs;
 mod refusals;
 mod search;
 mod settings;
+mod shapes;
 mod solve;
 mod world;
 
@@ -57,6 +58,7 @@ fn main() -> std::process::ExitCode {
             refusals::TESTS,
             search::TESTS,
             settings::TESTS,
+            shapes::TESTS,
             solve::TESTS,
         ],
         2,

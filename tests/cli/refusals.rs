@@ -384,7 +384,7 @@ fn fixed_edges_behind_the_end_of_another_section_count() {
     ] {
         let file = folder.file("fixed.tsp", format!("{head}{body}{fixed}").as_bytes());
         let refused = antwarp(&["check", &file, &around]).assert().code(6).stdout("");
-        refused.stderr(contains("the tour does not use the edge 1-3, which lines fixes"));
+        refused.stderr(contains("the tour does not use the edge 1-3, which is fixed"));
         antwarp(&["check", &file, &across]).assert().success();
     }
 }

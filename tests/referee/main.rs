@@ -13,11 +13,14 @@ mod formats;
 mod judge;
 mod reading;
 mod settings;
+mod shapes;
 mod soak;
 mod tasks;
 mod threads;
 mod tours;
 
 fn main() -> std::process::ExitCode {
-    harness::run(&[formats::TESTS, judge::TESTS, reading::TESTS, soak::TESTS, threads::TESTS], 1)
+    let judge = [judge::TESTS, judge::shape::TESTS];
+    let own = [formats::TESTS, reading::TESTS, shapes::TESTS, soak::TESTS, threads::TESTS];
+    harness::run(&[&judge[..], &own].concat(), 1)
 }

@@ -2,6 +2,7 @@
 //! is antwarp's.
 
 pub mod metric;
+pub mod shape;
 pub mod tour;
 pub mod tsplib;
 
@@ -28,12 +29,14 @@ pub struct Instance {
     pub weights: Weights,
     /// Edges that a tour has to use, by the file's own numbers.
     pub fixed: Vec<(i64, i64)>,
+    /// Whether these have a direction.
+    pub is_directed: bool,
 }
 
 impl Instance {
     /// Nodes that are numbered from 1.
     pub fn numbered(n: usize, weights: Weights) -> Instance {
-        Instance { ids: (1..=n as i64).collect(), weights, fixed: Vec::new() }
+        Instance { ids: (1..=n as i64).collect(), weights, fixed: Vec::new(), is_directed: false }
     }
 
     pub fn len(&self) -> usize {
@@ -72,7 +75,7 @@ impl Instance {
         }
         let n = way.len();
         let steps = |from: i64, to: i64| (0..n).any(|i| (tour[i], tour[(i + 1) % n]) == (from, to));
-        match self.fixed.iter().find(|&&(a, b)| !steps(a, b) && !steps(b, a)) {
+        match self.fixed.iter().find(|&&(a, b)| !steps(a, b) && (self.is_directed || !steps(b, a))) {
             Some(edge) => Err(format!("the fixed edge {edge:?} is not used")),
             // A single node has no edge to go.
             None if n == 1 => Ok(0),
@@ -134,6 +137,9 @@ fn what_is_no_tour_has_no_length() {
     let judge = Instance { fixed: vec![(2, 4)], ..Instance::numbered(4, Weights::Matrix(rows)) };
     assert_eq!(judge.length(&[1, 3, 2, 4]), Ok(2 + 21 + 13 + 30));
     assert!(judge.length(&[1, 2, 3, 4]).unwrap_err().contains("fixed edge (2, 4)"));
+    assert!(judge.length(&[4, 2, 3, 1]).is_ok());
+    let directed = Instance { is_directed: true, ..judge.clone() };
+    assert!(directed.length(&[4, 2, 3, 1]).unwrap_err().contains("fixed edge (2, 4)"));
     assert!(judge.length(&[1, 2, 3]).unwrap_err().contains("node 4 is visited 0 times"));
     assert!(judge.length(&[1, 2, 3, 4, 2]).unwrap_err().contains("node 2 is visited 2 times"));
     assert!(judge.length(&[1, 2, 3, 5]).unwrap_err().contains("no node 5"));

@@ -75,7 +75,11 @@ pub fn read(text: &str) -> Instance {
     };
     let ends = sections.get("FIXED_EDGES_SECTION").map_or_else(Vec::new, |lines| numbers(lines));
     let ends: Vec<i64> = ends.into_iter().map(|end| end as i64).take_while(|&end| end != -1).collect();
-    Instance { ids, weights, fixed: ends.chunks(2).map(|ends| (ends[0], ends[1])).collect() }
+    // The costs of places are the same in both directions, whatever the type says.
+    let is_directed = values.get("TYPE").is_some_and(|kind| kind.eq_ignore_ascii_case("ATSP"))
+        && matches!(weights, Weights::Matrix(_));
+    let fixed = ends.chunks(2).map(|ends| (ends[0], ends[1])).collect();
+    Instance { ids, weights, fixed, is_directed }
 }
 
 /// The layouts of explicit weights.
