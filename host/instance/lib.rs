@@ -32,6 +32,7 @@ pub mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;
+pub mod roads;
 mod scale;
 pub mod source;
 mod table;
