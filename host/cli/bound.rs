@@ -13,7 +13,7 @@ use super::reading::ReadingArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
 use crate::engine::Stop;
-use crate::instance::{Instance, InstanceError, patience};
+use crate::instance::{Instance, patience};
 use crate::memory;
 use crate::report::{InstanceFacts, gap_percent};
 
@@ -54,7 +54,6 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &[(output::INSTANCE, &args.instance)])?;
     super::options::start_threads(args.threads, None)?;
     let instance = args.reading.open(&args.instance)?;
-    check(&instance)?;
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
@@ -78,15 +77,6 @@ pub fn run(args: Args) -> Result<Outcome> {
         output::deliver(|out| out.write_all(text(&instance, bound).as_bytes()))?;
     }
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
-}
-
-/// Rejects instances for which the bound is not defined.
-pub(super) fn check(instance: &Instance) -> Result<()> {
-    if instance.is_symmetric() {
-        return Ok(());
-    }
-    let problem = "has directed edges, but the bound is for symmetric instances";
-    Err(InstanceError::content(instance.name(), problem, "give a symmetric instance").into())
 }
 
 /// Ends a run that was over before anything was priced.

@@ -54,6 +54,7 @@ fn make(args: &Args) -> Result<Instance> {
             generate::clustered(nodes()?, clusters, seed).map_err(clustered)
         }
         "roads" => {
+            super::options::start_threads(None, None)?;
             let one_way = args.one_way.unwrap_or(roads::ONE_WAY);
             roads::roads(nodes()?, one_way, seed).map_err(refused)
         }
