@@ -33,8 +33,8 @@ use costs::Costs;
 use graph::Graph;
 use tree::{Potentials, Tree};
 
-/// With at most this many nodes, all trees are those of all edges: that takes no longer, and proves every bound.
-const FEW: usize = 150;
+/// With at most this many nodes, all trees are those of all edges: that takes less than a second, and no edge can be missing.
+const FEW: usize = 100;
 /// Number of edges per exit and per entry in the first sparse graph, and number of those that are the lightest later.
 const NEIGHBORS: usize = 8;
 const MORE_NEIGHBORS: usize = 4;
