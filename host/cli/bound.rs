@@ -60,7 +60,6 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(args.threads, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
-    check(&instance)?;
     if instance.ends().is_some() {
         let problem = "has open paths, but the bound is for closed tours";
         return Err(InstanceError::content(instance.name(), problem, "leave out --open and --end").into());
@@ -88,15 +87,6 @@ pub fn run(args: Args) -> Result<Outcome> {
         output::deliver(|out| out.write_all(text(&instance, bound).as_bytes()))?;
     }
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
-}
-
-/// Rejects instances for which the bound is not defined.
-pub(super) fn check(instance: &Instance) -> Result<()> {
-    if instance.is_symmetric() {
-        return Ok(());
-    }
-    let problem = "has directed edges, but the bound is for symmetric instances";
-    Err(InstanceError::content(instance.name(), problem, "give a symmetric instance").into())
 }
 
 /// Ends a run that was over before anything was priced.

@@ -2,12 +2,12 @@
 
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
-use crate::instance::{Instance, InstanceError, dimacs, generate, tsplib};
+use crate::instance::{Instance, InstanceError, dimacs, generate, roads, tsplib};
 
 /// Arguments of `antwarp generate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// uniform, clustered, e (DIMACS), or the name of a DIMACS instance such as E10k.0
+    /// uniform, clustered, roads (directed), e (DIMACS), or the name of a DIMACS instance such as E10k.0
     #[arg(value_name = "KIND|NAME")]
     what: String,
     /// Number of nodes
@@ -19,6 +19,9 @@ pub struct Args {
     /// Number of clusters; if not given, one per hundred nodes
     #[arg(long, value_name = "N")]
     clusters: Option<usize>,
+    /// Percentage of side streets of roads that are one-way; if not given, 40
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(..=100))]
+    one_way: Option<u32>,
     /// Where to write the instance; - is the standard output
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]
     output: Output,
@@ -28,6 +31,9 @@ pub struct Args {
 pub fn run(args: Args) -> Result<Outcome> {
     if args.clusters.is_some() && args.what != "clustered" {
         return Err(Error::Usage(format!("--clusters is for clustered instances, not for {}", args.what)));
+    }
+    if args.one_way.is_some() && args.what != "roads" {
+        return Err(Error::Usage(format!("--one-way is for roads, not for {}", args.what)));
     }
     signals::end_at_once()?;
     output::check([&args.output], &[])?;
@@ -46,6 +52,11 @@ fn make(args: &Args) -> Result<Instance> {
         "clustered" => {
             let clusters = args.clusters.unwrap_or((nodes()? / 100).max(1));
             generate::clustered(nodes()?, clusters, seed).map_err(clustered)
+        }
+        "roads" => {
+            super::options::start_threads(None, None)?;
+            let one_way = args.one_way.unwrap_or(roads::ONE_WAY);
+            roads::roads(nodes()?, one_way, seed).map_err(refused)
         }
         "e" => {
             let nodes = nodes()?;
@@ -66,6 +77,8 @@ fn named(name: &str, args: &Args) -> Result<Instance> {
         )));
     }
     dimacs::by_name(name).ok_or_else(|| {
-        Error::Usage(format!("cannot generate {name}: give uniform, clustered, e, or a name such as E10k.0"))
+        Error::Usage(format!(
+            "cannot generate {name}: give uniform, clustered, roads, e, or a name such as E10k.0"
+        ))
     })
 }

@@ -38,8 +38,8 @@ pub(super) fn reduced(matrix: &[i32], n: usize, watch: &Watch) -> Option<Vec<i32
     (0..n * n).map(|at| length((at / n, at % n))).collect()
 }
 
-/// Returns the potentials of rows and of columns.
-fn potentials(matrix: &[i32], n: usize, watch: &Watch) -> Option<(Vec<i64>, Vec<i64>)> {
+/// Returns the potentials of rows and of columns; `None` if the watch is over before they are complete.
+pub(super) fn potentials(matrix: &[i32], n: usize, watch: &Watch) -> Option<(Vec<i64>, Vec<i64>)> {
     // The last column stands for the row that has no column yet.
     let (mut u, mut v) = (vec![0; n], vec![0; n + 1]);
     let mut row_of = vec![usize::MAX; n + 1];

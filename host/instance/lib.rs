@@ -35,6 +35,7 @@ pub mod patience;
 pub mod population_file;
 pub mod qaplib;
 mod read_options;
+pub mod roads;
 mod scale;
 mod shape;
 pub mod source;

@@ -166,6 +166,11 @@ fn wrong_usage_is_status_2() {
     antwarp(&["generate", "uniform"]).assert().code(2).stderr(contains("--nodes"));
     antwarp(&["generate", "uniform", "--nodes", "0"]).assert().code(2);
     antwarp(&["generate", "E1k.0", "--nodes", "5"]).assert().code(2);
+    antwarp(&["generate", "roads", "--nodes", "5", "--one-way", "101"]).assert().code(2);
+    antwarp(&["generate", "uniform", "--nodes", "5", "--one-way", "40"])
+        .assert()
+        .code(2)
+        .stderr(contains("--one-way is for roads"));
     antwarp(&["generate", "E7k.0"]).assert().code(2).stderr(contains("E10k.0"));
     antwarp(&["--help"]).assert().success().stdout(contains("Exit status:"));
     antwarp(&["--version"]).assert().success().stdout(contains("antwarp "));

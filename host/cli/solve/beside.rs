@@ -18,9 +18,10 @@ const SHARE: f64 = 0.6;
 const UNASKED: f64 = 0.02;
 /// Minimum number of trees that are worth computing.
 const FEWEST: f64 = 60.0;
-/// Thread seconds per node of a tree, including overhead.
-const NODE: f64 = 4.5e-7;
-/// Thread seconds per pair of nodes to look up their distance for pricing.
+/// Thread seconds per node of a tree, including overhead; the second number is for directed edges.
+const NODE: [f64; 2] = [4.5e-7, 1e-6];
+/// Thread seconds per pair of nodes to look up their distance for pricing or, if edges are directed, for the cheapest assignment and
+/// the trees of all edges.
 const PAIR: f64 = 1.2e-7;
 /// A requested bound gets one extra thread for this many solver threads.
 const ONE_OF: usize = 4;
@@ -49,18 +50,20 @@ impl Plan {
             return Some(Plan { trees: most, threads: threads.max(1), is_asked });
         }
         let is_known = instance.best_known().is_some_and(|known| known.proven);
-        if is_known || !instance.is_symmetric() || instance.len() < FEWEST_NODES {
+        if is_known || instance.len() < FEWEST_NODES {
             return None;
         }
+        let is_directed = !instance.is_symmetric();
         // Edges are priced pair by pair unless the nodes are points in the plane, in space or on the globe.
         let has_places = instance.metric().is_some_and(|m| !matches!(m, Metric::Xray1 | Metric::Xray2));
+        let has_places = has_places && !is_directed;
         let pricing = if has_places { 0.0 } else { PAIR * (n as f64).powi(2) };
         let seconds = stop.time?.as_secs_f64();
         let threads = if backend.is_cpu() { 1 } else { all / 2 };
         let most_seconds = SHARE * seconds * threads as f64;
         let seconds = if backend.is_cpu() { UNASKED * seconds * all as f64 } else { most_seconds };
         let seconds = seconds.min(most_seconds) - pricing;
-        let trees = seconds / (NODE * n as f64);
+        let trees = seconds / (NODE[usize::from(is_directed)] * n as f64);
         (trees >= FEWEST).then(|| Plan { trees: most.min(trees as u32), threads, is_asked })
     }
 }

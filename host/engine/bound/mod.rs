@@ -16,8 +16,11 @@
 //! Trees are computed in a sparse graph (`graph.rs`), by Borůvka's algorithm on all threads (`tree.rs`). Every edge missing from
 //! the graph is priced (`price.rs`): those that would make the tree lighter are added, so the bound holds for the whole instance.
 //! All weights are whole numbers, so nothing is lost to rounding.
+//!
+//! Directed edges have trees and an ascent of their own (`directed/`).
 
 mod ascent;
+mod directed;
 mod graph;
 mod price;
 mod tree;
@@ -75,27 +78,39 @@ const BYTES_PER_NODE: usize = 320;
 /// Returns the bytes that [`held_karp`] needs in addition to the instance.
 #[cfg(feature = "cli")]
 pub fn memory(instance: &Instance) -> usize {
-    BYTES_PER_NODE * instance.len()
+    let n = instance.len();
+    if instance.is_symmetric() {
+        return BYTES_PER_NODE * n;
+    }
+    let copies = if instance.matrix().is_some() { 1 } else { 2 };
+    BYTES_PER_NODE * n + copies * directed::BYTES_PER_PAIR * n * n
 }
 
-/// Computes the bound of a symmetric instance with this many trees, or with [`trees_for`] it. The ascent ends after an interrupt,
+/// Computes the bound of an instance with this many trees, or with [`trees_for`] it. The ascent ends after an interrupt,
 /// or early enough before the time is up to leave some for pricing, which takes as long as about twenty trees if nodes have places.
 /// Once `enough` asks to stop, everything ends with the best bound until then; `None` if nothing was priced yet.
 ///
 /// With a number of trees, the bound does not depend on the number of threads; if the time ends the ascent, it varies between runs.
-///
-/// # Panics
-/// If the instance is not symmetric.
 pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: Enough) -> Option<Bound> {
-    assert!(instance.is_symmetric(), "edges are undirected");
     let begin = Instant::now();
     let n = instance.len();
     let done = |length| Bound { length, trees: 0, priced_in: 0, seconds: begin.elapsed().as_secs_f64() };
     if n < 4 {
-        let tour: Vec<u32> = (0..n as u32).collect();
-        return Some(done(instance.check_tour(&tour).unwrap_or(0)));
+        let mut tour: Vec<u32> = (0..n as u32).collect();
+        let there = instance.check_tour(&tour).unwrap_or(0);
+        tour.reverse();
+        return Some(done(there.min(instance.check_tour(&tour).unwrap_or(0))));
     }
     let watch = Watch::new(enough);
+    let deadline = Deadline { begin, stop };
+    let most = trees.unwrap_or_else(|| trees_for(n));
+    // Pricing that was stopped early may prove a negative bound, but no edge is negative.
+    let length = |proven: i128| ((proven.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;
+    if !instance.is_symmetric() {
+        let found = directed::climb(instance, most, deadline, &watch);
+        let (trees, priced_in) = (found.trees, found.put_in);
+        return Some(Bound { trees, priced_in, ..done(length(found.proven?)) });
+    }
     let renumbered = by_place(instance);
     let instance = renumbered.as_ref().unwrap_or(instance);
     // Run inside the thread pool, so that work is not handed over to it thousands of times.
@@ -104,11 +119,8 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
         let graph = Graph::new(instance, &lists);
         drop(lists);
         let mut prices = Prices::new(instance, &watch);
-        let trees =
-            climb(graph, &mut prices, trees.unwrap_or_else(|| trees_for(n)), Deadline { begin, stop });
-        // Pricing that was stopped early may prove a negative bound, but no edge is negative.
-        let length = ((prices.proven?.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;
-        Some(Bound { trees, priced_in: prices.put_in, ..done(length) })
+        let trees = climb(graph, &mut prices, most, deadline);
+        Some(Bound { trees, priced_in: prices.put_in, ..done(length(prices.proven?)) })
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::price::mend;
 use super::tree::weight;
 use super::*;
-use antwarp_instance::{Metric, generate};
+use antwarp_instance::{Metric, generate, roads};
 
 /// Returns the length of an optimal tour, by dynamic programming over sets of nodes (Held and Karp 1962).
 fn optimum(instance: &Instance) -> i64 {
@@ -44,6 +44,13 @@ fn spanning_tree(instance: &Instance, potentials: &[i64]) -> i128 {
     total
 }
 
+/// Returns the length of the cheapest assignment of successors.
+fn assignment(instance: &Instance) -> i64 {
+    let (matrix, n) = (instance.matrix().expect("a matrix"), instance.len());
+    let (u, v) = crate::potentials::potentials(matrix, n, &Watch::new(&|| false)).expect("enough time");
+    u.iter().chain(&v).sum()
+}
+
 fn bound(instance: &Instance, trees: u32) -> i64 {
     held_karp(instance, Some(trees), &Stop::never(), &|| false).expect("never enough").length
 }
@@ -73,6 +80,18 @@ proptest! {
         prop_assert!(bound(&instance, trees) <= optimum(&instance));
     }
 
+    #[test]
+    fn no_directed_tour_is_shorter(
+        n in 2_usize..10,
+        weights in prop::collection::vec(prop_oneof![0..9, 0..99, 0..100_000_000], 81),
+        trees in 1_u32..200,
+    ) {
+        let instance = Instance::from_matrix("random", weights[..n * n].to_vec()).unwrap().into_atsp();
+        let (bound, optimum) = (bound(&instance, trees), optimum(&instance));
+        prop_assert!(bound <= optimum, "{bound} > {optimum}");
+        prop_assert!(bound >= assignment(&instance));
+    }
+
     /// The sparse graph initially has only the edges to two neighbours, so that many must be added.
     #[test]
     fn pricing_finds_the_tree_of_all_edges(points in points(70), seed in any::<u64>()) {
@@ -95,12 +114,48 @@ proptest! {
 
 #[test]
 fn a_bound_does_not_depend_on_threads() {
-    let instance = generate::clustered(5000, 20, 1).unwrap();
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| bound(&instance, 40))
+    for instance in [generate::clustered(5000, 20, 1).unwrap(), roads::roads(100, 40, 1).unwrap()] {
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| bound(&instance, 40))
+        };
+        assert_eq!(on(1), on(3));
+    }
+}
+
+/// Both bounds are those of Held and Karp.
+#[test]
+fn edges_with_the_same_length_both_ways_have_the_same_bound_directed() {
+    for seed in 0..3 {
+        let instance = generate::clustered(80, 5, seed).unwrap();
+        let [symmetric, directed] = [instance.clone(), instance.into_atsp()].map(|i| bound(&i, 4000) as f64);
+        assert!((symmetric - directed).abs() < 2e-4 * symmetric, "{symmetric} {directed}");
+    }
+}
+
+/// The cheapest assignment costs nothing, and a tour must still leave each group.
+#[test]
+fn groups_without_costs_inside_are_left_and_entered() {
+    let bound = |n: usize, group: usize| {
+        let cost = |i: usize, j: usize| {
+            if i / group == j / group { 0 } else { 1000 + (7 * i + 13 * j) as i32 % 100 }
+        };
+        let matrix = (0..n * n).map(|at| cost(at / n, at % n)).collect();
+        let instance = Instance::from_matrix("groups", matrix).unwrap().into_atsp();
+        assert_eq!(assignment(&instance), 0);
+        held_karp(&instance, Some(4000), &Stop::never(), &|| false).unwrap()
     };
-    assert_eq!(on(1), on(3));
+    // All trees are of all edges, or most are of a sparse graph.
+    let [few, many] = [bound(100, 10), bound(160, 5)];
+    assert!((9_900..10_990).contains(&few.length) && few.priced_in == 0, "{few:?}");
+    assert!((31_800..35_168).contains(&many.length), "{many:?}");
+}
+
+#[test]
+fn directed_tours_are_a_few_percent_above_it_at_most() {
+    let instance = roads::roads(100, 40, 1).unwrap();
+    assert!((30_750..=31_099).contains(&bound(&instance, 1000)), "{}", bound(&instance, 1000));
+    assert!(assignment(&instance) < 29_000);
 }
 
 #[test]
@@ -129,12 +184,13 @@ fn random_places_have_tours_eight_thousandths_above_it() {
 
 #[test]
 fn no_time_and_an_interrupt_give_a_bound_by_one_tree() {
-    let instance = generate::uniform(1000, 1).unwrap();
     let interrupted = Stop::never();
     interrupted.interrupt.store(true, Relaxed);
-    for stop in [Stop::after(std::time::Duration::ZERO), interrupted] {
-        let at_once = held_karp(&instance, None, &stop, &|| false).unwrap();
-        assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
+    for instance in [generate::uniform(1000, 1).unwrap(), roads::roads(100, 40, 1).unwrap()] {
+        for stop in [Stop::after(std::time::Duration::ZERO), interrupted.clone()] {
+            let at_once = held_karp(&instance, None, &stop, &|| false).unwrap();
+            assert!(at_once.trees == 1 && at_once.length > 0, "{at_once:?}");
+        }
     }
 }
 
@@ -169,13 +225,14 @@ fn a_bound_cut_short_is_the_best_until_then() {
 #[test]
 fn no_tour_is_shorter_than_a_bound_cut_short() {
     for seed in 0..40 {
-        let instance = generate::clustered(9, 3, seed).unwrap();
-        let optimum = optimum(&instance);
-        for looks in 0..60 {
-            let asked = AtomicUsize::new(0);
-            let enough = || asked.fetch_add(1, Relaxed) >= looks;
-            let bound = held_karp(&instance, Some(9), &Stop::never(), &enough);
-            assert!(bound.is_none_or(|bound| bound.length <= optimum), "{bound:?} > {optimum}");
+        for instance in [generate::clustered(9, 3, seed).unwrap(), roads::roads(9, 40, seed).unwrap()] {
+            let optimum = optimum(&instance);
+            for looks in 0..60 {
+                let asked = AtomicUsize::new(0);
+                let enough = || asked.fetch_add(1, Relaxed) >= looks;
+                let bound = held_karp(&instance, Some(9), &Stop::never(), &enough);
+                assert!(bound.is_none_or(|bound| bound.length <= optimum), "{bound:?} > {optimum}");
+            }
         }
     }
 }
