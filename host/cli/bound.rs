@@ -60,10 +60,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(args.threads, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
-    if instance.ends().is_some() {
-        let problem = "has open paths, but the bound is for closed tours";
-        return Err(InstanceError::content(instance.name(), problem, "leave out --open and --end").into());
-    }
+    check(&instance)?;
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
@@ -87,6 +84,15 @@ pub fn run(args: Args) -> Result<Outcome> {
         output::deliver(|out| out.write_all(text(&instance, bound).as_bytes()))?;
     }
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Rejects instances without a bound.
+pub(super) fn check(instance: &Instance) -> Result<()> {
+    if bound::is_possible(instance) {
+        return Ok(());
+    }
+    let problem = "has too many nodes for a bound on open paths, which is for up to 3,000";
+    Err(InstanceError::content(instance.name(), problem, "leave out --bound, or --open and --end").into())
 }
 
 /// Ends a run that was over before anything was priced.

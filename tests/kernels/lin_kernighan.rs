@@ -4,14 +4,16 @@
 use antwarp::backend::cuda::{CudaLinKernighan, Device};
 use antwarp::backend::{Backend, Choice};
 use antwarp::engine::lin_kernighan::Spec;
+use antwarp::engine::start::{self, Start};
 use antwarp::engine::{LinKernighan, LocalSearch, Problem, Reached};
-use antwarp::instance::{Instance, nearest, quadrant};
+use antwarp::instance::form::Form;
+use antwarp::instance::{Ends, Instance, nearest, quadrant};
 use antwarp_core::lin_kernighan::trial::{TrialRound, UNLIMITED};
 
 use crate::gpu::{gpu, sizes, small, some};
 use crate::input::{Random, instances, is_tour};
 
-tests![rounds_on_a_grid, rounds_in_the_plane, rounds_of_numbered_nodes];
+tests![rounds_on_a_grid, rounds_in_the_plane, rounds_of_numbered_nodes, rounds_of_closed_forms];
 
 /// The kernels tested here.
 pub const NAMES: &[&str] = &[
@@ -79,7 +81,12 @@ impl Case {
         let k = k.min(instance.len() - 1);
         let near = if instance.points().is_some() { quadrant(instance, k) } else { nearest(instance, k) };
         let mut random = Random::new(43);
-        let problem = Problem::for_search(instance, &near, random.permutation(instance.len() as u32));
+        let start = if instance.partners().is_some() || instance.gap().is_some() {
+            start::tour(instance, Start::Random, &near, 43)
+        } else {
+            random.permutation(instance.len() as u32)
+        };
+        let problem = Problem::for_search(instance, &near, start);
         let n = problem.n();
         let (descent, trials) = (n.div_ceil(24), n.div_ceil(nodes));
         let round = |number: u32| TrialRound {
@@ -211,4 +218,36 @@ fn rounds_in_the_plane() {
 
 fn rounds_of_numbered_nodes() {
     check("numbered");
+}
+
+/// Open paths, fixed edges and edges with a direction: as places on a grid and in the plane, and as matrices.
+fn rounds_of_closed_forms() {
+    let n = if small() { 61 } else { 700 };
+    let ends = Ends { start: Some(5), end: None };
+    let fixed: Vec<(u32, u32)> = (0..n / 4).map(|i| (4 * i, 4 * i + 1 + i % 2)).collect();
+    let mut forms = Vec::new();
+    for instance in
+        ["grid", "planar", "numbered"].map(|geometry| instances(geometry, n)).into_iter().flatten()
+    {
+        let shaped = [
+            instance.clone().with_ends(Some(Ends::default())),
+            instance.clone().with_ends(Some(ends)).with_fixed_edges(fixed.clone()),
+        ];
+        forms.extend(shaped.map(|shaped| Form::closed(&shaped).expect("a shape")));
+    }
+    let cost = |at: u32| if at % (n + 1) == 0 { 0 } else { (u64::from(at) * 7919 % 1009) as i32 };
+    let directed = Instance::from_matrix("directed", (0..n * n).map(cost).collect()).expect("a matrix");
+    forms.push(Form::doubled(&directed, None));
+    let cases: Vec<(Case, &Form)> =
+        forms.iter().map(|form| (Case::new("form", form.instance(), SHAPES[2], None), form)).collect();
+    for (case, form) in &cases {
+        let tours = case.tours.chunks_exact(case.problem.n() as usize);
+        assert!(
+            tours.into_iter().all(|tour| form.outward(&case.problem.original(tour)).is_some()),
+            "{}",
+            case.name
+        );
+    }
+    let Some(gpu) = gpu() else { return };
+    cases.iter().for_each(|(case, _)| case.check(&[&gpu]));
 }

@@ -40,7 +40,7 @@ impl Plan {
     /// Plans a bound alongside a run with these limits: always if it `is_asked` for, else only if no optimum is known and it costs
     /// the run next to nothing.
     pub fn new(instance: &Instance, is_asked: bool, backend: &Backend, stop: &Stop) -> Option<Plan> {
-        if instance.ends().is_some() {
+        if !bound::is_possible(instance) {
             return None;
         }
         let (all, n) = (rayon::current_num_threads(), instance.len());
@@ -56,7 +56,7 @@ impl Plan {
         let is_directed = !instance.is_symmetric();
         // Edges are priced pair by pair unless the nodes are points in the plane, in space or on the globe.
         let has_places = instance.metric().is_some_and(|m| !matches!(m, Metric::Xray1 | Metric::Xray2));
-        let has_places = has_places && !is_directed;
+        let has_places = has_places && !bound::is_by_pairs(instance);
         let pricing = if has_places { 0.0 } else { PAIR * (n as f64).powi(2) };
         let seconds = stop.time?.as_secs_f64();
         let threads = if backend.is_cpu() { 1 } else { all / 2 };

@@ -444,6 +444,9 @@ impl Plan {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
+        if args.bound {
+            super::bound::check(&instance)?;
+        }
         let asked = Asked::of(&wanted, known, &instance, interrupt)?;
         let resumed = wanted.resumed.take();
         if let (Some(checkpoint), Some(path)) = (&resumed, &args.begin.resume) {

@@ -30,6 +30,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::{Budget, Deadline, Stop};
+use antwarp_instance::form::Form;
 use antwarp_instance::{Enough, Instance, KdTree, Watch, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
@@ -75,12 +76,48 @@ pub fn trees_for(n: usize) -> u32 {
 #[cfg(feature = "cli")]
 const BYTES_PER_NODE: usize = 320;
 
+/// Most nodes of an instance without directions whose bound makes use of ends and fixed edges: it is computed by a matrix.
+const MOST_SHAPED: usize = 3000;
+
+/// Returns whether [`held_karp`] can compute a bound: not for open paths of more than 3,000 places or with as large a matrix.
+pub fn is_possible(instance: &Instance) -> bool {
+    instance.ends().is_none() || !instance.is_symmetric() || instance.len() <= MOST_SHAPED
+}
+
+/// Returns whether edges are priced pair by pair, rather than by places.
+pub fn is_by_pairs(instance: &Instance) -> bool {
+    instance.points().is_none() || closes(instance)
+}
+
+/// Returns whether the bound is that of another instance, with closed tours only.
+fn closes(instance: &Instance) -> bool {
+    let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
+    is_shaped && (!instance.is_symmetric() || instance.len() <= MOST_SHAPED)
+}
+
+/// Returns an instance of closed tours, and by how much the tours of a shaped instance cost more than its tours, or more than that.
+///
+/// Without directions, the edge between partners costs nothing in it, so that trees have it; they need not.
+fn closed(instance: &Instance) -> Option<(Instance, i64)> {
+    let form = Form::closed(instance).filter(|_| closes(instance))?;
+    if !instance.is_symmetric() {
+        return Some((form.instance().clone(), form.offset()));
+    }
+    let (inner, n) = (form.instance(), form.instance().len() as u32);
+    let is_pair = |a: u32, b: u32| inner.partners().is_some_and(|partners| partners[a as usize] == b);
+    let length = |a: u32, b: u32| if is_pair(a, b) { 0 } else { inner.distance(a, b) };
+    let pairs = (0..n).flat_map(|a| (0..a).filter(move |&b| is_pair(a, b)).map(move |b| (a, b)));
+    let left_out: i64 = pairs.map(|(a, b)| i64::from(inner.distance(a, b))).sum();
+    let matrix = (0..n).flat_map(|a| (0..n).map(move |b| length(a, b))).collect();
+    Some((Instance::from_matrix(inner.name(), matrix).ok()?, form.offset() + left_out))
+}
+
 /// Returns the bytes that [`held_karp`] needs in addition to the instance.
 #[cfg(feature = "cli")]
 pub fn memory(instance: &Instance) -> usize {
     let n = instance.len();
     if instance.is_symmetric() {
-        return BYTES_PER_NODE * n;
+        return BYTES_PER_NODE * n + if closes(instance) { 8 * n * n } else { 0 };
     }
     let copies = if instance.matrix().is_some() { 1 } else { 2 };
     BYTES_PER_NODE * n + copies * directed::BYTES_PER_PAIR * n * n
@@ -90,11 +127,22 @@ pub fn memory(instance: &Instance) -> usize {
 /// or early enough before the time is up to leave some for pricing, which takes as long as about twenty trees if nodes have places.
 /// Once `enough` asks to stop, everything ends with the best bound until then; `None` if nothing was priced yet.
 ///
+/// Ends and fixed edges of an instance without directions count up to 3,000 nodes; of more, fixed edges are ignored, and open paths
+/// [have no bound](is_possible).
+///
 /// With a number of trees, the bound does not depend on the number of threads; if the time ends the ascent, it varies between runs.
 pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: Enough) -> Option<Bound> {
     let begin = Instant::now();
+    let closed = closed(instance);
+    if closed.is_none() && !is_possible(instance) {
+        return None;
+    }
+    let (instance, offset) = closed.as_ref().map_or((instance, 0), |(instance, offset)| (instance, *offset));
     let n = instance.len();
-    let done = |length| Bound { length, trees: 0, priced_in: 0, seconds: begin.elapsed().as_secs_f64() };
+    let done = |length: i64| {
+        let seconds = begin.elapsed().as_secs_f64();
+        Bound { length: length + offset, trees: 0, priced_in: 0, seconds }
+    };
     if n < 4 {
         let mut tour: Vec<u32> = (0..n as u32).collect();
         let there = instance.check_tour(&tour).unwrap_or(0);

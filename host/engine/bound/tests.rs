@@ -236,3 +236,46 @@ fn no_tour_is_shorter_than_a_bound_cut_short() {
         }
     }
 }
+
+/// Calls `work` with every order of the nodes.
+fn each_order(order: &mut Vec<u32>, from: usize, work: &mut impl FnMut(&[u32])) {
+    if from == order.len() {
+        return work(order);
+    }
+    for at in from..order.len() {
+        order.swap(from, at);
+        each_order(order, from + 1, work);
+        order.swap(from, at);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_tour_of_any_shape_is_shorter(
+        points in points(7),
+        costs in prop::collection::vec(0..50, 49),
+        (kind, is_open, start, end) in (0..3, any::<bool>(), prop::option::of(0_u32..1), prop::option::of(5_u32..6)),
+        fixed in prop::sample::subsequence(vec![(1, 2), (2, 3), (4, 5)], 0..=3),
+    ) {
+        let n = points.len().max(6);
+        let instance = match kind {
+            0 => Instance::from_points("p", Metric::Euc2d, points.into_iter().chain(std::iter::repeat([1.0; 3])).take(n).collect()),
+            1 => Instance::from_matrix("s", (0..n * n).map(|at| costs[(at / n).min(at % n) * 7 + (at / n).max(at % n)]).collect()),
+            _ => Instance::from_matrix("d", (0..n * n).map(|at| costs[at / n * 7 + at % n]).collect()).map(Instance::into_atsp),
+        }.unwrap();
+        let ends = is_open.then_some(antwarp_instance::Ends { start, end });
+        let instance = instance.with_ends(ends).with_fixed_edges(fixed);
+        let bound = held_karp(&instance, Some(60), &Stop::never(), &|| false).unwrap().length;
+        let mut least = i64::MAX;
+        each_order(&mut (0..n as u32).collect(), 0, &mut |order| {
+            let is_allowed = ends.is_none_or(|ends| {
+                ends.start.is_none_or(|start| order[0] == start) && ends.end.is_none_or(|end| order[n - 1] == end)
+            });
+            if is_allowed && instance.unused_fixed_edge(order).is_none() {
+                least = least.min(instance.check_tour(order).unwrap());
+            }
+        });
+        prop_assert!(bound <= least, "{bound} > {least}");
+    }
+}
