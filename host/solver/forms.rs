@@ -106,7 +106,7 @@ pub(super) fn solve(
 ) -> Result<Solution, SolveError> {
     if is_kept {
         let why =
-            "populations of open paths, and of tours with fixed or directed edges, cannot be saved or loaded";
+            "populations of open paths, and of tours with fixed or directed edges, cannot be saved";
         return Err(SolveError::Settings(why.to_string()));
     }
     let inward = |tour: &[u32]| {

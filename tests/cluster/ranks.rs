@@ -13,6 +13,7 @@ tests! {
     ranks_make_one_tour_and_one_report,
     every_algorithm_runs_on_ranks,
     a_file_is_read_once_for_all,
+    paths_and_directed_edges_of_all_shapes_run_on_ranks,
     a_number_of_iterations_is_the_same_run_every_time,
     ranks_share_a_tour_that_depends_on_the_iterations_alone,
     ranks_go_on_without_one_that_is_told_to_end,
@@ -134,6 +135,27 @@ fn a_file_is_read_once_for_all() {
     let points: String = (0..300).map(|i| format!("{},{}\n", i * 7919 % 1009, i * 104_729 % 997)).collect();
     std::fs::write(&instance, points).unwrap();
     run(3, &instance, &["--time", "500ms"]);
+}
+
+fn paths_and_directed_edges_of_all_shapes_run_on_ranks() {
+    if !is_there() {
+        return;
+    }
+    let files = Files::new();
+    let (roads, tour, json) = (files.path("roads.atsp"), files.path("tour"), files.path("json"));
+    succeeded(Command::new(ANTWARP).args(["generate", "roads", "-n", "60", "-o", &roads]));
+    let shape = ["--start", "3", "--end", "20", "--fix", "30,31", "--fix", "31,32", "--forbid", "4,5"];
+    // Tours that are exchanged, and tours that are shared in lockstep.
+    for limit in [["--time", "800ms"], ["--iterations", "3000"]] {
+        for instance in ["E1k.0", &roads] {
+            let given = [&[instance, "--tour", &tour, "--json", &json], &shape[..], &limit].concat();
+            succeeded(&mut solve(2, &given));
+            let check = [&["check", instance, &tour, "--json", "-"], &shape[..]].concat();
+            let output = succeeded(Command::new(ANTWARP).args(check));
+            let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(files.report()["cost"], checked["cost"], "{instance}");
+        }
+    }
 }
 
 fn a_number_of_iterations_is_the_same_run_every_time() {
