@@ -34,7 +34,7 @@ use antwarp_instance::form::Form;
 use antwarp_instance::{Enough, Instance, KdTree, Watch, quadrant_until};
 use ascent::Ascent;
 use graph::Graph;
-use price::Prices;
+use price::{PRICED_AT, Prices};
 use tree::FRACTION;
 
 /// A lower bound on the length of every tour.
@@ -52,9 +52,6 @@ pub struct Bound {
 
 /// Number of neighbours per node whose edges are in the sparse graph.
 const NEIGHBORS: usize = 6;
-/// When missing edges are priced, as fractions of the ascent: the longer an edge is missing, the farther potentials move to exploit
-/// that.
-const PRICED_AT: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.95];
 /// With fewer trees than this, only at the fraction below: pricing takes as long as about six trees.
 const MANY: u32 = 600;
 const OF_FEW: [f64; 1] = [0.6];

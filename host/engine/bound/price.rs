@@ -14,6 +14,9 @@ use super::tree::{Spanner, weight};
 use antwarp_instance::parallel;
 use antwarp_instance::{Cell, Distances, Instance, KdTree, Search, Watch, globe, motors, square};
 
+/// When missing edges are priced, as fractions of the ascent: the longer an edge is missing, the farther potentials move to exploit
+/// that.
+pub(super) const PRICED_AT: [f64; 8] = [0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.95];
 /// Maximum number of edges that a node adds at a time: of many nodes at the same place, each would add all others.
 const MOST_ADDED_EDGES: usize = 16;
 

@@ -4,7 +4,7 @@ use antwarp_instance::parallel;
 
 use super::super::tree::weight;
 use super::costs::Costs;
-use super::tree::Potentials;
+use super::shifts::Potentials;
 
 /// An edge.
 #[derive(Clone, Copy)]

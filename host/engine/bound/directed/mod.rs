@@ -19,19 +19,21 @@
 
 mod costs;
 mod graph;
+mod shifts;
 mod tree;
 
 use std::time::{Duration, Instant};
 
 use antwarp_instance::{Instance, Watch};
 
-use super::PRICED_AT;
+use super::price::PRICED_AT;
 use super::tree::FRACTION;
 use crate::potentials::potentials;
 use crate::{Budget, Deadline};
 use costs::Costs;
 use graph::Graph;
-use tree::{Potentials, Tree};
+use shifts::Potentials;
+use tree::Tree;
 
 /// With at most this many nodes, all trees are those of all edges: that takes less than a second, and no edge can be missing.
 const FEW: usize = 100;
