@@ -59,7 +59,8 @@ pub struct Distances {
 /// Pairs of nodes whose distance does not follow from their points.
 #[derive(Clone, Copy, Debug)]
 pub struct Exceptions {
-    /// For each node, where its part of `others` starts; n + 1 numbers. Null: there are no such pairs.
+    /// For each node, where its part of `others` starts; n + 1 numbers. A pair is in the parts of both nodes. Null: there are no such
+    /// pairs.
     pub starts: *const u32,
     /// The other nodes of each node's pairs.
     pub others: *const u32,
@@ -83,9 +84,13 @@ impl Exceptions {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            let (mut at, end) = (*self.starts.add(i as usize), *self.starts.add(i as usize + 1));
+            let part = |node: u32| (*self.starts.add(node as usize), *self.starts.add(node as usize + 1));
+            let (of_i, of_j) = (part(i), part(j));
+            // Pairs are in the parts of both nodes: the shorter one is enough.
+            let i_is_shorter = of_i.1 - of_i.0 <= of_j.1 - of_j.0;
+            let ((mut at, end), other) = if i_is_shorter { (of_i, j) } else { (of_j, i) };
             while at < end {
-                if *self.others.add(at as usize) == j {
+                if *self.others.add(at as usize) == other {
                     return true;
                 }
                 at += 1;

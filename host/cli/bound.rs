@@ -91,8 +91,9 @@ pub(super) fn check(instance: &Instance) -> Result<()> {
     if bound::is_possible(instance) {
         return Ok(());
     }
-    let problem = "has too many nodes for a bound on open paths, which is for up to 3,000";
-    Err(InstanceError::content(instance.name(), problem, "leave out --bound, or --open and --end").into())
+    let problem = format!("has {} nodes; bounds on open paths are computed for up to 3,000", instance.len());
+    Err(InstanceError::content(instance.name(), problem, "ask for a bound on closed tours, or for none")
+        .into())
 }
 
 /// Ends a run that was over before anything was priced.

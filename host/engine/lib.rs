@@ -49,7 +49,7 @@ pub use papers::walks::{AskedShape, Neighbors, Outline, Searchable, Tables, Walk
 pub use papers::{acs, genetic, mmas};
 pub use plain::Plain;
 pub use potentials::reduced_lengths;
-pub use problem::{Places, Problem};
+pub use problem::{Places, Problem, join_partners};
 pub use state::State;
 pub use stop::{Stop, StopReason};
 pub use worker::Worker;

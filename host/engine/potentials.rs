@@ -11,18 +11,16 @@
 
 use antwarp_instance::{Enough, Instance, Watch};
 
-use crate::memory::check_memory;
-
 /// Maximum number of nodes for which lengths are reduced: for more, computing them takes longer than they are worth in a run of ten
 /// seconds (two seconds for 3,000 nodes on one thread, growing with the cube).
 pub(super) const MOST_REDUCED: usize = 2000;
 
 /// Returns the reduced lengths of an instance whose edges have a direction, n x n, row by row. `None` if it has more than 2,000 nodes,
-/// if there is not enough memory, if one of the lengths does not fit, or if `enough` asked to stop before they were complete.
+/// if one of the lengths does not fit, or if `enough` asked to stop before they were complete. Unless it does, the result is the same
+/// everywhere.
 pub fn reduced_lengths(instance: &Instance, enough: Enough) -> Option<Vec<i32>> {
     let (matrix, n) = (instance.matrix()?, instance.len());
-    let is_possible = n <= MOST_REDUCED && check_memory("the reduced lengths", 4 * n * n).is_ok();
-    if is_possible { reduced(matrix, n, &Watch::new(enough)) } else { None }
+    if n <= MOST_REDUCED { reduced(matrix, n, &Watch::new(enough)) } else { None }
 }
 
 /// More than any sum of lengths.

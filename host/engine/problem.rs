@@ -175,23 +175,26 @@ fn grid_corner(metric: Metric, points: &[[f64; 3]]) -> Option<[f64; 2]> {
     are_all.then_some([x, y])
 }
 
-/// Moves every node's partner next to it, in a tour of nodes whose partners are these. Of a pair, the smaller number comes first.
-pub(crate) fn join_partners(partners: &[u32], tour: &mut [u32]) {
-    let mut seen = vec![false; tour.len()];
-    let mut joined = Vec::with_capacity(tour.len());
+/// Moves every node's partner next to it, in a tour of nodes whose partners are these, unless the tour has all fixed edges already. Of
+/// a pair, the smaller number comes first.
+pub fn join_partners(partners: &[u32], tour: &mut [u32]) {
+    let n = tour.len();
+    let partner =
+        |node: u32| Some(partners[node as usize]).filter(|&partner| partner != Instance::NO_PARTNER);
+    let is_beside =
+        |at: usize, partner: u32| tour[(at + 1) % n] == partner || tour[(at + n - 1) % n] == partner;
+    if (0..n).all(|at| partner(tour[at]).is_none_or(|partner| is_beside(at, partner))) {
+        return;
+    }
+    let mut seen = vec![false; n];
+    let mut joined = Vec::with_capacity(n);
     for &node in tour.iter() {
+        let other = partner(node);
+        let pair = [Some(other.map_or(node, |other| node.min(other))), other.map(|other| node.max(other))];
         if !seen[node as usize] {
-            let partner = partners[node as usize];
-            let pair = if partner == Instance::NO_PARTNER {
-                [node, node]
-            } else {
-                [node.min(partner), node.max(partner)]
-            };
-            for (i, &one) in pair.iter().enumerate() {
-                if i == 0 || one != pair[0] {
-                    seen[one as usize] = true;
-                    joined.push(one);
-                }
+            for node in pair.into_iter().flatten() {
+                seen[node as usize] = true;
+                joined.push(node);
             }
         }
     }
@@ -383,8 +386,8 @@ impl Problem {
         self.partners.get(a as usize) == Some(&b)
     }
 
-    /// Moves every node's partner next to it, so that the tour has all fixed edges. Each pair is visited in the direction of the
-    /// start tour.
+    /// Moves every node's partner next to it, unless the tour has all fixed edges already. Then each pair is visited in the direction
+    /// of the start tour.
     pub fn join_partners(&self, tour: &mut [u32]) {
         if !self.partners.is_empty() {
             join_partners(&self.partners, tour);

@@ -81,6 +81,14 @@ impl Form {
                 offset -= distance(chain[0], chain[chain.len() - 1]);
             }
         }
+        if let [chain] = &chains[..]
+            && is_directed
+            && chain.len() == instance.len()
+            && instance.ends().is_none()
+        {
+            // The tour of a single node has no edge, but that of the instance leads back to its start.
+            offset += distance(chain[chain.len() - 1], chain[0]);
+        }
         let mut firsts = BTreeMap::new();
         let mut partners =
             if is_directed || chains.is_empty() { Vec::new() } else { vec![NONE; names.len()] };
@@ -155,7 +163,9 @@ impl Form {
         }
         let partners = (0..2 * n as u32).map(|node| node ^ 1).collect();
         Form {
-            instance: instance.closed(Kind::Tsp, Distances::Matrix(doubled), &[], (partners, false)),
+            instance: instance
+                .closed(Kind::Tsp, Distances::Matrix(doubled), &[], (partners, false))
+                .into_doubled(),
             offset,
             nodes: Nodes::Doubled,
         }
@@ -164,6 +174,11 @@ impl Form {
     /// Returns the instance of closed tours.
     pub fn instance(&self) -> &Instance {
         &self.instance
+    }
+
+    /// Returns the instance of closed tours alone.
+    pub fn into_instance(self) -> Instance {
+        self.instance
     }
 
     /// Returns by how much the internal cost of a tour of the original instance exceeds that of the form's tour.
@@ -183,8 +198,16 @@ impl Form {
     /// Converts a tour of the original instance to one of the form; `None` if it lacks a fixed edge or has other ends.
     pub fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
         match &self.nodes {
-            Nodes::Doubled => Some(tour.iter().flat_map(|&node| [2 * node, 2 * node + 1]).collect()),
+            Nodes::Doubled => {
+                let n = self.instance.len() as u32 / 2;
+                let pair = |&node: &u32| (node < n).then(|| [2 * node, 2 * node + 1]);
+                let pairs = tour.iter().map(pair).collect::<Option<Vec<_>>>()?;
+                (tour.len() == n as usize).then(|| pairs.concat())
+            }
             Nodes::Joined(joined) => {
+                if tour.len() != joined.n as usize || tour.iter().any(|&node| node >= joined.n) {
+                    return None;
+                }
                 let inside = joined.inward(tour)?;
                 let again = self.outward(&inside)?;
                 joined.is_same(tour, &again).then_some(inside)
@@ -253,8 +276,9 @@ fn outward_doubled(tour: &[u32]) -> Option<Vec<u32>> {
     let is_forward = (tour[1 % n] == first ^ 1) == (first & 1 == 0);
     let outside: Vec<u32> = tour.iter().filter(|&&node| node & 1 == 0).map(|node| node / 2).collect();
     let is_pair = |at: usize| tour[at] ^ 1 == tour[(at + 1) % n];
+    let is_alternating = (0..n).all(|at| (tour[at] ^ tour[(at + 1) % n]) & 1 == 1);
     let offset = usize::from(!is_pair(0));
-    if !n.is_multiple_of(2) || !(0..n / 2).all(|pair| is_pair((2 * pair + offset) % n)) {
+    if !is_alternating || !(0..n / 2).all(|pair| is_pair((2 * pair + offset) % n)) {
         return None;
     }
     Some(if is_forward { outside } else { outside.into_iter().rev().collect() })
@@ -291,7 +315,8 @@ impl Joined {
         outside.rotate_left(gap);
         outside.remove(0);
         let is_at = |wanted: Option<u32>, found: Option<&u32>| wanted.is_none_or(|node| found == Some(&node));
-        if !self.is_directed && !(is_at(start, outside.first()) && is_at(end, outside.last())) {
+        let is_right = is_at(start, outside.first()) && is_at(end, outside.last());
+        if !is_right && !self.is_directed {
             outside.reverse();
         }
         Some(outside)
@@ -427,11 +452,31 @@ mod tests {
     #[test]
     fn all_edges_may_be_fixed() {
         let loop_of_all: Vec<(u32, u32)> = (0..14).map(|i| (i, (i + 1) % 14)).collect();
-        let instance = points(14).with_fixed_edges(loop_of_all);
-        let form = Form::closed(&instance).unwrap();
-        assert_eq!(form.instance().len(), 2);
-        let tour = form.outward(&[0, 1]).unwrap();
-        let cost = form.instance().check_tour(&[0, 1]).unwrap() + form.offset();
-        assert_eq!(instance.check_tour(&tour), Ok(cost));
+        for (instance, all) in [(points(14), vec![0, 1]), (matrix(14), vec![0])] {
+            for fixed in [&loop_of_all[..], &loop_of_all[..13]] {
+                let instance = instance.clone().with_fixed_edges(fixed.to_vec());
+                let form = Form::closed(&instance).unwrap();
+                let tour = form.outward(&all).unwrap();
+                let cost = form.instance().check_tour(&all).unwrap() + form.offset();
+                assert_eq!(instance.check_tour(&tour), Ok(cost));
+            }
+        }
+    }
+
+    #[test]
+    fn messages_with_unknown_nodes_have_no_form() {
+        for instance in [shaped(points(14), None, &[(0, 1)]), shaped(points(14), Some((true, true)), &[])] {
+            let form = Form::closed(&instance).unwrap();
+            for wrong in [14, 15, u32::MAX] {
+                assert_eq!(form.inward(&[&[wrong][..], &(1..14).collect::<Vec<u32>>()].concat()), None);
+            }
+        }
+        let form = Form::doubled(&matrix(3), None);
+        assert_eq!(
+            [vec![0, 1, 3], vec![0, 1], vec![0, 1, u32::MAX]].map(|tour| form.inward(&tour)),
+            [const { None }; 3]
+        );
+        // Both pairs are passed through, but in different directions.
+        assert_eq!(form.outward(&[0, 1, 3, 2, 4, 5]), None);
     }
 }

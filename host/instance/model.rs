@@ -67,6 +67,8 @@ pub struct Instance {
     partners: Vec<u32>,
     /// Of a closed form: whether the last node is the gap.
     has_gap: bool,
+    /// Of a closed form: whether nodes with even and with odd numbers take turns in every tour.
+    is_doubled: bool,
     notes: Notes,
 }
 
@@ -406,6 +408,7 @@ impl Instance {
             ends: None,
             partners: Vec::new(),
             has_gap: false,
+            is_doubled: false,
             notes: Notes::default(),
         })
     }
@@ -443,8 +446,21 @@ impl Instance {
             ends: None,
             partners,
             has_gap,
+            is_doubled: false,
             notes: Notes::default(),
         }
+    }
+
+    /// Marks a closed form as [doubled](super::form::Form::doubled).
+    pub(super) fn into_doubled(mut self) -> Instance {
+        self.is_doubled = true;
+        self
+    }
+
+    /// Returns whether a tour can have the edge between two nodes: not between two nodes of a doubled form that are both entered, or
+    /// both left.
+    pub fn has_edge(&self, a: u32, b: u32) -> bool {
+        !self.is_doubled || (a ^ b) & 1 == 1
     }
 
     /// In [`Instance::partners`]: the node has no partner.
@@ -577,6 +593,7 @@ impl Instance {
                 order.iter().map(partner).collect()
             }),
             has_gap: self.has_gap,
+            is_doubled: self.is_doubled,
             notes: Notes::default(),
         })
     }

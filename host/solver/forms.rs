@@ -1,5 +1,7 @@
 //! Runs on [closed forms](Form) of instances, for algorithms that know only closed tours, or only edges without a direction.
 
+use std::time::Instant;
+
 use super::island::Contact;
 use super::papers::ils::Improvement;
 use super::{Algorithm, Solution, SolveError, exact, genetic};
@@ -47,7 +49,7 @@ pub(super) fn check(algorithm: &Algorithm, instance: &Instance) -> Result<(), So
     if let Algorithm::Ils(_) = algorithm
         && !instance.is_symmetric()
     {
-        return refuse("its edges have a direction; use `algorithm` lk, mmas or acs");
+        return refuse("its edges have a direction; use `algorithm` lk, mmas, acs or ga");
     }
     // Where edges have a direction, a chain of fixed edges is simply a node.
     if !instance.is_symmetric() || keeps_partners(algorithm) || instance.len() <= exact::FEW_OF_OTHERS {
@@ -71,7 +73,7 @@ pub(super) fn check(algorithm: &Algorithm, instance: &Instance) -> Result<(), So
 /// is no time for them.
 ///
 /// # Errors
-/// If there is not enough memory.
+/// If the instance [contradicts itself](Instance::check_shape), or there is not enough memory.
 pub(super) fn of(
     algorithm: &Algorithm,
     instance: &Instance,
@@ -80,8 +82,9 @@ pub(super) fn of(
     if instance.partners().is_some() || instance.gap().is_some() {
         return Ok(None);
     }
-    if let Some(form) = Form::closed(instance) {
-        return Ok(Some(form));
+    if instance.ends().is_some() || !instance.fixed_edges().is_empty() {
+        instance.check_shape()?;
+        return Ok(Form::closed(instance));
     }
     if instance.is_symmetric() || !is_doubled(algorithm) {
         return Ok(None);
@@ -92,7 +95,7 @@ pub(super) fn of(
     Ok(Some(Form::doubled(instance, reduced.as_deref())))
 }
 
-/// Solves an instance in this form.
+/// Solves an instance in this form. The run started at `begin`; `is_kept` says whether its population is wanted, too.
 ///
 /// # Errors
 /// As [`Algorithm::solve`].
@@ -102,11 +105,11 @@ pub(super) fn solve(
     initial: Option<Vec<u32>>,
     (backend, stop): (&Backend, &Stop),
     contact: Contact<'_>,
-    is_kept: bool,
+    (begin, is_kept): (Instant, bool),
 ) -> Result<Solution, SolveError> {
+    let before = begin.elapsed();
     if is_kept {
-        let why =
-            "populations of open paths, and of tours with fixed or directed edges, cannot be saved";
+        let why = "populations of open paths, and of tours with fixed or directed edges, cannot be saved";
         return Err(SolveError::Settings(why.to_string()));
     }
     let inward = |tour: &[u32]| {
@@ -119,7 +122,8 @@ pub(super) fn solve(
         .transpose()?
         .map(|tours| tours.concat());
     let offset = form.offset();
-    let stop = Stop { target: stop.target.map(|target| target.saturating_sub(offset)), ..stop.clone() };
+    let target = stop.target.map(|target| target.saturating_sub(offset));
+    let stop = Stop { target, ..stop.spent(before) };
     let Contact { observe, post, outside, resumed } = contact;
     let contact = Contact { observe: &mut *observe, post, outside: outside.of_form(form), resumed };
     let solved = algorithm.solve_in_contact(form.instance(), initial, (backend, &stop), contact, None)?;
@@ -130,13 +134,17 @@ pub(super) fn solve(
     if cost != solved.cost + offset {
         return Err(wrong(format!("a tour of length {cost} reported as {}", solved.cost + offset)));
     }
-    let trace = solved.trace.into_iter().map(|better| Better { cost: better.cost + offset, ..better });
+    let before = before.as_secs_f64();
+    let outside =
+        |better: Better| Better { cost: better.cost + offset, seconds: better.seconds + before, ..better };
+    let trace = solved.trace.into_iter().map(outside).collect();
+    let (seconds, setup_seconds) = (solved.seconds + before, solved.setup_seconds + before);
     // A few nodes in closed form were solved exactly, by internal costs.
     let stopped_by = match solved.stopped_by {
         StopReason::Optimal if !instance.is_exact() => StopReason::LocalOptimum,
         reason => reason,
     };
-    Ok(Solution { tour, cost, trace: trace.collect(), stopped_by, ..solved })
+    Ok(Solution { tour, cost, seconds, setup_seconds, trace, stopped_by, ..solved })
 }
 
 #[cfg(test)]
@@ -156,7 +164,7 @@ mod tests {
         let below = |item: u32, limit: u32| draws.below(item, limit);
         let is_directed = below(0, 2) == 1;
         let instance = if is_directed {
-            let cost = |at: u32| if at % (n + 1) == 0 { 0 } else { below(100 + at, 1000) as i32 };
+            let cost = |at: u32| if at.is_multiple_of(n + 1) { 0 } else { below(100 + at, 1000) as i32 };
             Instance::from_matrix("m", (0..n * n).map(cost).collect()).unwrap().into_atsp()
         } else if below(1, 2) == 1 {
             let place = |i: u32| [below(100 + 2 * i, 1000).into(), below(101 + 2 * i, 1000).into(), 0.0];
@@ -194,7 +202,8 @@ mod tests {
         let contact = Contact { observe, post: None, outside: Default::default(), resumed: None };
         match of(algorithm, instance, &|| false).unwrap() {
             Some(form) => {
-                solve(algorithm, (instance, &form), None, (&backend, &stop), contact, false).unwrap()
+                let run = (Instant::now(), false);
+                solve(algorithm, (instance, &form), None, (&backend, &stop), contact, run).unwrap()
             }
             None => algorithm.solve_in_contact(instance, None, (&backend, &stop), contact, None).unwrap(),
         }
@@ -207,6 +216,61 @@ mod tests {
             Algorithm::Ils(ils),
             Algorithm::Genetic(genetic::GeneticSettings::of(genetic::Crossover::Eax)),
         ]
+    }
+
+    /// Forbidden edges then cost as much as edges that do not exist.
+    #[test]
+    fn few_roads_of_large_costs_lead_to_a_tour() {
+        for seed in 0..6 {
+            let n = 40;
+            let draws = Stream::new(seed, 0, 0).step(0);
+            let mut costs = vec![f64::INFINITY; n * n];
+            for i in 0..n {
+                // A ring, and two other roads of each node.
+                costs[i * n + (i + 1) % n] = 99.123_456 + f64::from(draws.unit(i as u32));
+                for item in 0..2 {
+                    let to = draws.below(100 + 2 * i as u32 + item, n as u32) as usize;
+                    costs[i * n + to] = 9.0 + f64::from(draws.unit(1000 + 2 * i as u32 + item));
+                }
+            }
+            let instance = Instance::from_costs("roads", costs).unwrap().into_atsp();
+            let found = solved(&Algorithm::default(), &instance, 300);
+            assert!(instance.forbidden_steps(&found.tour).len() <= 1, "{seed}: {:?}", found.tour);
+        }
+        let most = |at: usize| if at % 19 < 9 { i32::MAX } else { at as i32 };
+        let instance = Instance::from_matrix("m", (0..20 * 20).map(most).collect()).unwrap();
+        assert!(!instance.is_symmetric());
+        assert_eq!(solved(&Algorithm::default(), &instance, 50).tour.len(), 20);
+    }
+
+    #[test]
+    fn a_run_that_is_over_before_it_starts_has_a_tour_of_the_right_shape() {
+        let fixed: Vec<(u32, u32)> = (0..30).map(|i| (3 * i, 3 * i + 2)).collect();
+        let place = |i: u32| [f64::from(i * 37 % 100), f64::from(i * 11 % 97), 0.0];
+        let instance = Instance::from_points("p", Metric::Euc2d, (0..100).map(place).collect()).unwrap();
+        let instance = instance.with_fixed_edges(fixed);
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let stop = Stop::after(std::time::Duration::ZERO);
+        for algorithm in all() {
+            let found = algorithm.solve(&instance, None, (&backend, &stop), &mut |_: &Progress| (), None);
+            assert_eq!(instance.unused_fixed_edge(&found.unwrap().tour), None, "{}", algorithm.name());
+        }
+    }
+
+    #[test]
+    fn a_whole_tour_may_be_fixed() {
+        let all: Vec<(u32, u32)> = (0..20).map(|i| (i, (i + 1) % 20)).collect();
+        let cost = |at: usize| (at * 7919 % 1009) as i32;
+        let directed = Instance::from_matrix("m", (0..20 * 20).map(cost).collect()).unwrap();
+        let place = |i: u32| [f64::from(i * 37 % 100), f64::from(i * 11 % 97), 0.0];
+        let places = Instance::from_points("p", Metric::Euc2d, (0..20).map(place).collect()).unwrap();
+        for instance in [directed, places] {
+            for fixed in [&all[..], &all[..19]] {
+                let instance = instance.clone().with_fixed_edges(fixed.to_vec());
+                let found = solved(&Algorithm::default(), &instance, 10);
+                assert_eq!(instance.unused_fixed_edge(&found.tour), None);
+            }
+        }
     }
 
     /// Of fewer nodes, forms would be solved exactly themselves.

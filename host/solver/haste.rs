@@ -1,7 +1,7 @@
 //! Runs that are over before they could start.
 
 use super::{Solution, SolveError};
-use crate::engine::{BackendError, Better, Deadline, StopReason, start};
+use crate::engine::{BackendError, Better, Deadline, StopReason, join_partners, start};
 use crate::instance::Instance;
 
 /// From this many nodes on, the curve is computed before anything else: there is no time for it later.
@@ -28,14 +28,17 @@ impl<'a> Haste<'a> {
     }
 
     /// Ends the run with this tour, or else with the one along the curve, or with the nodes in numerical order if there are no
-    /// coordinates.
+    /// coordinates; with all fixed edges.
     ///
     /// # Errors
     /// If the tour is invalid.
     pub fn end(self, tour: Option<Vec<u32>>) -> Result<Solution, SolveError> {
         let Haste { instance, deadline, curve } = self;
         let by_number = || (0..instance.len() as u32).collect();
-        let tour = tour.or(curve).or_else(|| start::along_a_curve(instance)).unwrap_or_else(by_number);
+        let mut tour = tour.or(curve).or_else(|| start::along_a_curve(instance)).unwrap_or_else(by_number);
+        if let Some(partners) = instance.partners() {
+            join_partners(partners, &mut tour);
+        }
         let cost = instance.check_tour(&tour).map_err(|e| SolveError::Settings(e.to_string()))?;
         let seconds = deadline.elapsed().as_secs_f64();
         Ok(Solution {

@@ -319,8 +319,8 @@ impl Algorithm {
             return Ok(solution);
         }
         if let Some(form) = forms::of(self, instance, &|| stop.is_over(begin))? {
-            let stop = &stop.spent(begin.elapsed());
-            return forms::solve(self, (instance, &form), initial, (backend, stop), contact, keep.is_some());
+            let run = (begin, keep.is_some());
+            return forms::solve(self, (instance, &form), initial, (backend, stop), contact, run);
         }
         let solved = match self {
             Algorithm::LinKernighan(settings) => {

@@ -2,7 +2,7 @@
 
 use antwarp::engine::{LocalSearch, Places, Problem};
 use antwarp::instance::Instance;
-use antwarp_core::distance::Distances;
+use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::Point;
 use antwarp_core::kernels::BY_MATRIX;
 use antwarp_core::metric::Metric;
@@ -117,7 +117,7 @@ impl Geometry {
     /// Distances for code on the CPU; valid while `self` is.
     pub fn distances(&self) -> Distances {
         let (matrix, points) = (self.matrix.as_ptr(), self.points.as_ptr());
-        Distances { matrix, points, metric: self.metric, n: self.n }
+        Distances { matrix, points, metric: self.metric, n: self.n, exceptions: Exceptions::NONE }
     }
 
     /// The metric's number for kernels.

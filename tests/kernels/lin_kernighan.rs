@@ -235,7 +235,7 @@ fn rounds_of_closed_forms() {
         ];
         forms.extend(shaped.map(|shaped| Form::closed(&shaped).expect("a shape")));
     }
-    let cost = |at: u32| if at % (n + 1) == 0 { 0 } else { (u64::from(at) * 7919 % 1009) as i32 };
+    let cost = |at: u32| if at.is_multiple_of(n + 1) { 0 } else { (u64::from(at) * 7919 % 1009) as i32 };
     let directed = Instance::from_matrix("directed", (0..n * n).map(cost).collect()).expect("a matrix");
     forms.push(Form::doubled(&directed, None));
     let cases: Vec<(Case, &Form)> =

@@ -304,7 +304,7 @@ fn share(n: u32, round: TrialRound, stream: Stream, trial: u32) -> (u32, u32) {
 /// where three random walks from there along neighbour lists end (Applegate, Cook and Rohe 2003, section 3.2). The first node is
 /// the one of [`SAMPLES`] nodes whose edge is longest compared to its nearest neighbour. If two of the positions are equal, the
 /// cuts are instead separated by segments of up to [`SEGMENT`] nodes. A cut that would remove a [fixed](super::FIXED) edge is made
-/// one position later.
+/// one position later; then there must be more than 12 nodes, or else cuts could coincide.
 #[inline(always)]
 unsafe fn kick_positions<T: Team, G: Geometry>(
     team: T,

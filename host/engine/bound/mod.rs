@@ -98,7 +98,8 @@ fn closes(instance: &Instance) -> bool {
 fn closed(instance: &Instance) -> Option<(Instance, i64)> {
     let form = Form::closed(instance).filter(|_| closes(instance))?;
     if !instance.is_symmetric() {
-        return Some((form.instance().clone(), form.offset()));
+        let offset = form.offset();
+        return Some((form.into_instance(), offset));
     }
     let (inner, n) = (form.instance(), form.instance().len() as u32);
     let is_pair = |a: u32, b: u32| inner.partners().is_some_and(|partners| partners[a as usize] == b);

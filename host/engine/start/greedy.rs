@@ -46,8 +46,11 @@ pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) 
             return Vec::new();
         }
         let before = paths.count();
-        let ends = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
-        join(&mut paths, edges_of_ends(instance, ends, is_slow, watch));
+        let ends: Vec<u32> = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
+        join(&mut paths, edges_of_ends(instance, ends.clone(), is_slow, watch));
+        if paths.count() == before && is_slow {
+            join_in_order(instance, &mut paths, &ends);
+        }
         is_slow = (before - paths.count()) * SLOW < before;
     }
     paths.into_tour()
@@ -78,7 +81,7 @@ fn listed_edges(
         // Lists are sorted by length.
         let edges = lists.of(a).iter().map(move |&b| (b, instance.distance(a, b)));
         let some = edges.take_while(move |edge| edge.1 <= up_to).filter(move |edge| edge.1 > longer_than);
-        some.filter(move |&(b, _)| paths.is_open(a, b) && is_first(a, b))
+        some.filter(move |&(b, _)| paths.is_open(a, b) && is_first(a, b) && instance.has_edge(a, b))
             .map(move |(b, length)| (length, a.min(b), a.max(b)))
     };
     let ends = (0..instance.len() as u32).into_par_iter().filter(|&a| paths.is_end(a));
@@ -98,11 +101,22 @@ fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: 
     if with_beside {
         edges.extend(near.nodes.windows(2).map(|pair| edge(instance, pair[0], pair[1])));
     }
-    if instance.partners().is_some() {
-        // Nodes of the same kind, where edges have a direction, are joined by none.
-        edges.retain(|edge| edge.0 < i32::MAX);
-    }
+    edges.retain(|&(_, a, b)| instance.has_edge(a, b));
     edges
+}
+
+/// Joins all paths in the order of their ends. Rounds may find no edge where all edges that there are cost the same, such as forbidden
+/// ones.
+fn join_in_order(instance: &Instance, paths: &mut Paths, ends: &[u32]) {
+    let Some(&first) = ends.first() else { return };
+    let mut last = paths.other_end(first);
+    for &end in ends {
+        if instance.has_edge(last, end) && paths.is_open(last, end) {
+            let far = paths.other_end(end);
+            paths.link(last, end);
+            last = far;
+        }
+    }
 }
 
 /// Takes the edges that join the ends of different paths, shortest first.

@@ -29,26 +29,36 @@ pub(super) fn lists(
         None => Cow::Borrowed(instance),
     };
     let n = plain.len();
-    let reserve = usize::from(instance.partners().is_some())
-        + if instance.forbidden_pairs().is_empty() { 0 } else { RESERVE };
+    let partner = |node: usize| instance.partners().map(|partners| partners[node]);
+    let has_forbidden = !instance.forbidden_pairs().is_empty();
+    let reserve = usize::from(instance.partners().is_some()) + if has_forbidden { RESERVE } else { 0 };
     let all = lists(&plain, k + reserve);
     if all.ids.len() < n * all.k {
         // It was interrupted.
         return all;
     }
-    let k = if instance.partners().is_some() { k.min(all.k.saturating_sub(1)) } else { k.min(all.k) };
+    // Of a doubled form, half of the nodes are no neighbours of a node, nor is its partner.
+    let others = if instance.has_edge(0, 2.min(n as u32 - 1)) { n } else { n / 2 };
+    let k = k
+        .min(all.k)
+        .min(others.saturating_sub(1 + usize::from(instance.partners().is_some() && others == n)));
     let mut ids = vec![0; n * k];
     parallel::each_part(&mut ids, k.max(1), &|node, list| {
-        let partner = instance.partners().map(|partners| partners[node]);
-        let others = || all.of(node as u32).iter().filter(|&&other| Some(other) != partner);
-        let is_forbidden = |other: u32| instance.is_forbidden(node as u32, other);
-        let allowed = others().filter(|&&other| !is_forbidden(other));
-        // Those that are forbidden come last: they are far.
-        let in_order = allowed.chain(others().filter(|&&other| is_forbidden(other)));
-        list.iter_mut().zip(in_order).for_each(|(to, &other)| *to = other);
+        let from = node as u32;
+        let is_other = |to: &u32| *to != from && Some(*to) != partner(node) && instance.has_edge(from, *to);
+        let is_allowed = |to: &u32| is_other(to) && !(has_forbidden && instance.is_forbidden(from, *to));
+        let found: Vec<u32> = all.of(from).iter().copied().filter(is_allowed).take(k).collect();
+        if found.len() == k {
+            list.copy_from_slice(&found);
+            return;
+        }
+        // Forbidden neighbours come last: they are far.
+        let mut others: Vec<u32> = (0..n as u32).filter(is_other).collect();
+        others.sort_by_cached_key(|&to| (instance.distance(from, to), to));
+        list.copy_from_slice(&others[..k]);
     });
     if let Some(gap) = instance.gap() {
-        let partner = instance.partners().map(|partners| partners[gap as usize]);
+        let partner = partner(gap as usize);
         let remoteness = |node: u32| {
             let list = &ids[node as usize * k..][..k];
             list.get(1).or(list.first()).map_or(0, |&other| instance.distance(node, other))

@@ -69,6 +69,11 @@ fn trials_of_all(n: u32, forces: &[Force]) -> u32 {
     most.max(together).min(MOST_TRIALS)
 }
 
+/// Returns the number of nodes, with partners counted as one: the more there are, the longer it takes to cross tours.
+fn free_nodes(instance: &Instance) -> u32 {
+    (instance.len() - instance.fixed_edges().len().min(instance.len() / 2)) as u32
+}
+
 fn solve_as_numbered(
     instance: &Instance,
     settings: &LinKernighanSettings,
@@ -106,7 +111,8 @@ fn solve_as_numbered(
         let problem = Problem::for_search(instance, &near, state.take_tour(n)?);
         let saved = Saved::take(&mut state, n)?;
         let is_free = saved.is_free() && cross::is_free(settings, false, stop);
-        let several = |end: Duration| cross::several(n, own.means, end).filter(|_| is_free);
+        let several =
+            |end: Duration| cross::several(free_nodes(instance), own.means, end).filter(|_| is_free);
         let epochs = match stop.time {
             Some(time) if is_free => Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several),
             time => Epochs::one(time, false),
@@ -144,8 +150,10 @@ fn solve_as_numbered(
         Some(time) if is_alone => cross::effective_start(ready, time),
         _ => Duration::ZERO,
     };
-    let several =
-        |end: Duration| cross::several(n, means, end.saturating_sub(effective_start)).filter(|_| is_free);
+    let several = |end: Duration| {
+        let time = end.saturating_sub(effective_start);
+        cross::several(free_nodes(instance), means, time).filter(|_| is_free)
+    };
     // Runs that share tours cross them once: at the end of each epoch they would wait for one another.
     let epochs = match time {
         Some(time) if is_free && is_alone => Epochs::of((ready, time), cross::is_restarted(n), several),

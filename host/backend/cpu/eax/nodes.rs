@@ -27,10 +27,12 @@ pub struct Nodes<'p> {
     matrix: Cow<'p, [i32]>,
     points: &'p [[f64; 3]],
     near: &'p [u32],
+    partners: &'p [u32],
     /// The distance to each of those.
     lengths: Vec<i32>,
     /// Where partners among points are listed as [`Exceptions`]: where each node's part of them starts, and the partners.
     pulls: [Vec<u32>; 2],
+    has_exceptions: bool,
     n: usize,
     k: usize,
 }
@@ -66,8 +68,10 @@ impl<'p> Nodes<'p> {
             matrix,
             points: problem.points(),
             near: problem.neighbors(),
+            partners: problem.partners(),
             lengths: problem.neighbor_lengths(),
             pulls: pulls(problem),
+            has_exceptions: problem.has_exceptions(),
             n: problem.n() as usize,
             k: problem.search_k() as usize,
         }
@@ -79,12 +83,17 @@ impl<'p> Nodes<'p> {
         let (u, v) = (u as usize, v as usize);
         match self.metric {
             None => self.matrix[u * self.n + v].into(),
-            Some(_) if self.problem.has_exceptions() => self.problem.distance(u as u32, v as u32).into(),
-            Some(metric) if Planar::of(metric).is_some() => {
+            Some(metric) if Planar::of(metric).is_some() && !self.has_exceptions => {
                 metric::distance(metric, self.points[u], self.points[v]).into()
             }
-            Some(metric) => other_distance(metric, self.points[u], self.points[v]),
+            Some(_) => other_distance(self.problem, u as u32, v as u32),
         }
+    }
+
+    /// Returns whether every tour must have the edge between two nodes.
+    #[inline(always)]
+    pub fn is_fixed(&self, u: u32, v: u32) -> bool {
+        self.partners.get(u as usize) == Some(&v)
     }
 
     /// Returns whether these are all nodes, each once.
@@ -125,9 +134,11 @@ impl<'p> Nodes<'p> {
             let exceptions = Exceptions { starts, others, distance: PULL };
             let geometry = Numbered { distances: Distances { exceptions, ..self.problem.distances() } };
             let numbers: Vec<u32> = (0..self.problem.n()).collect();
-            return with_operator!(local_search, O => {
-                self.improve_by::<O, _>(geometry, &numbers, breadth, (order, enough))
+            with_operator!(local_search, O => {
+                self.improve_by::<O, _>(geometry, &numbers, breadth, (&mut *order, enough))
             });
+            // Lengths of more than half of what fits 32 bits can outweigh the pull.
+            return self.problem.join_partners(order);
         }
         if !self.problem.partners().is_empty() {
             return with_places!(self.problem, distances, |geometry, places| {
@@ -206,8 +217,8 @@ impl<'p> Nodes<'p> {
     }
 }
 
-/// Not inlined: it is long, with a branch for every metric.
+/// Not inlined: it is long, with a branch for every metric and a search of exceptions.
 #[inline(never)]
-fn other_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i64 {
-    metric::distance(metric, a, b).into()
+fn other_distance(problem: &Problem, u: u32, v: u32) -> i64 {
+    problem.distance(u, v).into()
 }

@@ -235,7 +235,7 @@ impl Joints<'_> {
         if 2 * (longest - joined) <= self.best.gain {
             return;
         }
-        let is_fixed = |a, b| self.nodes.problem.is_fixed(a, b);
+        let is_fixed = |a, b| self.nodes.is_fixed(a, b);
         for (y, first) in edges {
             if is_fixed(x, y) {
                 continue;
