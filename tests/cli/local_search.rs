@@ -239,7 +239,7 @@ fn an_initial_tour_that_is_none_is_status_3() {
 fn directed_edges_are_refused_with_advice() {
     let folder = Folder::new(5);
     let directed = folder.file("directed.csv", b"0 1 2\n3 0 4\n5 6 0\n");
-    search(&[&directed]).assert().code(3).stdout("").stderr(contains("--algorithm mmas"));
+    search(&[&directed]).assert().code(3).stdout("").stderr(contains("--algorithm lk, mmas"));
     bench("ils", &directed, &[]).assert().code(3).stdout("").stderr(contains("symmetric"));
 }
 

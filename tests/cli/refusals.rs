@@ -38,7 +38,7 @@ fn wrong_usage_is_status_2() {
         (&["--no-such-option"], "--no-such-option"),
         (&["--alpha", "nan"], "--alpha"),
         (&["--rho", "1"], "--rho"),
-        (&["--candidates", "0"], "at least 1"),
+        (&["--algorithm", "mmas", "--candidates", "0"], "at least 1"),
         (&["--ants", "0"], "--ants"),
         (&["--ants", "4294967296"], "give at most 4294967295"),
         (&["--candidates", "99999999999999999999"], "give at most 4294967295, or `all`"),
@@ -227,16 +227,15 @@ fn options_of_other_algorithms_are_refused() {
         (&[instance, "--candidates", "32"], "--candidates applies only to mmas or acs; this run uses lk"),
         (&[instance, "--local-search", "none", "--walk", "20"], "this run uses mmas"),
         (
-            &[&directed, "--first-tour", "greedy"],
+            &[&directed, "--algorithm", "mmas", "--first-tour", "greedy"],
             "--first-tour applies only to lk or ils; this run uses mmas",
         ),
     ];
     for (args, message) in wrong {
         solve(args).assert().code(2).stdout("").stderr(contains(*message));
     }
-    solve(&[&directed, "--ants", "5", "--tabu", "list", "--iterations", "1"]).assert().success();
-    // Iterated local search has it too, but so does the default for these edges.
-    solve(&[&directed, "--breadth", "5", "--iterations", "1"]).assert().success();
+    let mmas = [&directed, "--algorithm", "mmas", "--iterations", "1"];
+    solve(&mmas).args(["--ants", "5", "--tabu", "list", "--breadth", "5"]).assert().success();
     solve(&[instance, "--breadth", "5"]).assert().code(2).stderr(contains("this run uses lk"));
 }
 
@@ -255,12 +254,16 @@ fn bad_inputs_are_status_3_and_name_the_file() {
         folder.file("twice.tsp", &good.repeat(2)),
         folder.file("open.csv", b"x,y,name\n0,0,\"a\n90,0,b\n0,90,c\n"),
         folder.file("decimals.csv", b"x,y\n0,5,3,5\n100,25,10,0\n"),
-        folder.file("fixed.tsp", fixed.as_bytes()),
         folder.folder.path().to_str().unwrap().to_owned(),
     ];
     for input in &inputs {
-        let word = if input.ends_with("fixed.tsp") { "fixed edges" } else { "help: " };
-        solve(&[input]).assert().code(3).stdout("").stderr(contains(word).and(contains("panicked").not()));
+        let is_told = contains("help: ").and(contains("panicked").not());
+        solve(&[input]).assert().code(3).stdout("").stderr(is_told);
+    }
+    let fixed = folder.file("fixed.tsp", fixed.as_bytes());
+    for (algorithm, advice) in [("mmas", "--algorithm lk"), ("ga", "--crossover eax")] {
+        let refused = solve(&[&fixed, "--algorithm", algorithm]).assert().code(3).stdout("");
+        refused.stderr(contains("it has fixed edges").and(contains(advice)));
     }
     antwarp(&["info", &inputs[0], &folder.instance]).assert().code(3).stdout(contains("nodes"));
     antwarp(&["check", &folder.instance, &folder.path("missing.tour")]).assert().code(3);
