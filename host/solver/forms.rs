@@ -238,7 +238,7 @@ mod tests {
     /// Forbidden edges then cost as much as edges that do not exist.
     #[test]
     fn few_roads_of_large_costs_lead_to_a_tour() {
-        for seed in 0..6 {
+        for seed in 0..3 {
             let n = 40;
             let draws = Stream::new(seed, 0, 0).step(0);
             let mut costs = vec![f64::INFINITY; n * n];
@@ -251,7 +251,7 @@ mod tests {
                 }
             }
             let instance = Instance::from_costs("roads", costs).unwrap().into_atsp();
-            let found = solved(&Algorithm::default(), &instance, 300);
+            let found = solved(&Algorithm::default(), &instance, 150);
             assert!(instance.forbidden_steps(&found.tour).len() <= 1, "{seed}: {:?}", found.tour);
         }
         let most = |at: usize| if at % 19 < 9 { i32::MAX } else { at as i32 };
@@ -294,28 +294,28 @@ mod tests {
     #[test]
     fn few_nodes_get_the_optimum_in_any_shape() {
         let mut counts = [[0; 2]; 3];
-        for seed in 0..60 {
+        for seed in 0..24 {
             let instance = shaped(13 + (seed % 4) as u32, seed);
             let optimum = exact::shortest(&instance).map(|tour| instance.check_tour(&tour).unwrap());
             for (algorithm, counts) in all().iter().zip(&mut counts) {
                 if check(algorithm, &instance).is_err() {
                     continue;
                 }
-                let found = solved(algorithm, &instance, 200);
+                let found = solved(algorithm, &instance, if algorithm.has_population() { 20 } else { 100 });
                 assert!(Some(found.cost) >= optimum, "{seed}");
                 counts[usize::from(Some(found.cost) == optimum)] += 1;
             }
         }
         // An open path with three free nodes may be a local optimum.
         for [others, optima] in counts {
-            assert!(optima >= 25 && others <= 1, "{counts:?}");
+            assert!(optima >= 8 && others <= 1, "{counts:?}");
         }
     }
 
     #[test]
     fn more_nodes_keep_their_shape_on_any_number_of_threads() {
-        for seed in 0..20 {
-            let instance = shaped(30 + 7 * seed as u32, seed);
+        for seed in 0..8 {
+            let instance = shaped(30 + 17 * seed as u32, seed);
             let algorithm = Algorithm::LinKernighan(LinKernighanSettings { seed, ..Default::default() });
             let on = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
