@@ -677,9 +677,7 @@ impl<'a> Rounds<'a> {
     /// Crosses the current tours after an interrupt, as many as can be crossed in this time. What the user gets is then nearly as short
     /// as the tour of a run limited to that time, and not a hundred times as far from the optimum.
     fn cross_briefly(&mut self, spent: Duration, time: Duration) -> Result<(), BackendError> {
-        let problem = self.plan.problem;
-        let each = self.now.kicks - self.now.last_start.kicks;
-        let kicks = Kicks { each, rate: self.measure(spent), walk: self.walk_at(each) };
+        let (problem, kicks) = (self.plan.problem, self.kicks_since_start(spent));
         // Runs that restart have crossed tours before.
         if cross::is_restarted(problem.n()) || cross::crossable(&self.plan, &kicks, time) < cross::FEWEST {
             return Ok(());
@@ -700,6 +698,12 @@ impl<'a> Rounds<'a> {
         self.now.has_crossed = true;
         self.phase = Phase::Crossing(population);
         self.join(enough)
+    }
+
+    /// Returns the kicks made since the last start, after a run of this time.
+    fn kicks_since_start(&mut self, spent: Duration) -> Kicks {
+        let each = self.now.kicks - self.now.last_start.kicks;
+        Kicks { each, rate: self.measure(spent), walk: self.walk_at(each) }
     }
 
     /// Joins the best tours of all epochs, unless memory is short.
@@ -920,7 +924,7 @@ mod tests {
         (n, tours): (u32, u32),
         epochs: Epochs,
         stop: &Stop,
-        is_over: impl Fn(&Rounds, Deadline) -> bool,
+        is_over: impl Fn(&mut Rounds, Deadline) -> bool,
         check: impl FnOnce(&mut Rounds),
     ) {
         let instance = generate::uniform(n as usize, 1).unwrap();
@@ -951,7 +955,7 @@ mod tests {
         let spec = Spec::new(None, n, (tours, 8), starts, cost);
         let mut rounds = Rounds::new(plan, &spec, 8, epochs).unwrap();
         let mut best = i64::MAX;
-        while !is_over(&rounds, deadline) {
+        while !is_over(&mut rounds, deadline) {
             rounds.advance(&Budget { units: 4, deadline }).unwrap();
             let now = rounds.status().best_cost.unwrap();
             assert!(now <= best, "{now} is longer than {best}");
@@ -967,7 +971,7 @@ mod tests {
     fn a_restarted_run_keeps_the_best_tour() {
         // So few tours that each restart is exhausted long before the time is up.
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
-        let is_over = |rounds: &Rounds, _: Deadline| rounds.now.last_start.times >= 8;
+        let is_over = |rounds: &mut Rounds, _: Deadline| rounds.now.last_start.times >= 8;
         advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
     }
 
@@ -976,8 +980,15 @@ mod tests {
         for is_patient in [true, false] {
             let stop = Stop::after(Duration::from_secs(600));
             stop.is_patient.store(is_patient, Ordering::Relaxed);
-            let is_over = |_: &Rounds, deadline: Deadline| {
-                let is_over = deadline.elapsed() >= Duration::from_secs(4);
+            // However slow the threads are now.
+            let is_over = |rounds: &mut Rounds, deadline: Deadline| {
+                let spent = deadline.elapsed();
+                let time = spent.div_f64(INTERRUPTED).min(MOST_INTERRUPTED);
+                let are_kicked = rounds.now.kicks > rounds.now.last_start.kicks;
+                let is_over = are_kicked && {
+                    let kicks = rounds.kicks_since_start(spent);
+                    cross::crossable(&rounds.plan, &kicks, time) > cross::FEWEST + 1
+                };
                 deadline.stop.interrupt.store(is_over, Ordering::Relaxed);
                 is_over
             };
@@ -993,7 +1004,7 @@ mod tests {
     #[test]
     fn epochs_keep_the_best_tour_and_inherit_kicked_ones() {
         let stop = Stop::after(Duration::from_secs(4));
-        let is_over = |_: &Rounds, deadline: Deadline| deadline.is_over();
+        let is_over = |_: &mut Rounds, deadline: Deadline| deadline.is_over();
         for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
             // The short epochs of runs that restart, so that a short test has several.
             let crossed = |end: Duration| (end.as_secs_f64() >= crossed_from).then_some(tours);
