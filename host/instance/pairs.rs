@@ -10,7 +10,7 @@ use super::tsplib::scan;
 
 /// Maximum number of bytes of a file of pairs.
 const MOST_BYTES: u64 = 1 << 32;
-/// How to give a pair whose nodes cannot be told apart.
+/// The remedy if a text can be split into two nodes in several ways, or in none.
 const REMEDY: &str = "give it in a file, with a tab between the two nodes";
 
 /// Returns the pair that a text is, or the pairs in the file that it names.
@@ -41,7 +41,7 @@ pub fn given(text: &str, nodes: &NodeNames<'_>) -> Result<Vec<(u32, u32)>> {
 /// comments, and so is what follows a `#` after a blank.
 ///
 /// # Errors
-/// If the file cannot be read, a line is not a pair of nodes, or there is none.
+/// If the file cannot be read, a line is not a pair of nodes, or the file has no pairs.
 pub fn read(path: &Path, nodes: &NodeNames<'_>) -> Result<Vec<(u32, u32)>> {
     let bytes = source::load(path, |_| Room::bytes(MOST_BYTES, "a file of pairs"))?;
     let file = source::shown(path);

@@ -129,7 +129,7 @@ fn shapes_are_solved_as_the_judge_solves_them() {
 /// Whether a case is solved; otherwise it contradicts itself.
 fn case_is_solved(draws: &mut Draws, instance: Instance, judge: &Shaped) -> Result<bool, String> {
     let n = instance.len();
-    // If all costs are forbidden, there is none to scale them by.
+    // Costs cannot be scaled if all of them are forbidden.
     let Ok(instance) = shaped(instance, judge) else {
         let all = (0..n).all(|i| (0..n).all(|j| i == j || judge.is_forbidden(i, j)));
         return if all { Ok(false) } else { Err("the shape is refused".to_owned()) };
@@ -161,7 +161,9 @@ fn case_is_solved(draws: &mut Draws, instance: Instance, judge: &Shaped) -> Resu
     let Some(optimum) = optimum else { return Err(format!("{nodes:?} should not exist")) };
     let told = told(&instance, &solution.tour);
     if !are_same(told, score) || !are_same(told, optimum) {
-        return Err(format!("{nodes:?} is told to be {told:?}, is {score:?}; the optimum is {optimum:?}"));
+        return Err(format!(
+            "{nodes:?} is reported as {told:?} but is {score:?}; the optimum is {optimum:?}"
+        ));
     }
     if instance.check_tour(&solution.tour) != Ok(solution.cost) {
         return Err(format!("{} is not its cost inside", solution.cost));

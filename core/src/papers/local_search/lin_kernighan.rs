@@ -32,8 +32,8 @@ pub struct AntTables<G: Geometry> {
     pub successor: *const u32,
     /// As [`AntTables::successor`], in the other direction.
     pub predecessor: *const u32,
-    /// The node at the other end of each node's [fixed](FIXED) edge, which the tour has; more than any node: there is none. Null: no
-    /// edges are fixed.
+    /// For each node, the node at the other end of its [fixed](FIXED) edge, or `u32::MAX` if it has none. The tour must have all
+    /// fixed edges. Null if no edges are fixed.
     pub partners: *const u32,
 }
 
