@@ -118,13 +118,12 @@ struct Matched(u32, bool);
 /// Whether the architecture decides about `redux`.
 pub const HAS_REDUX: bool = true;
 
-/// LLVM knows this name and puts ten times [`architecture`] in its place.
-static ARCHITECTURE: [u8; 12] = *b"__CUDA_ARCH\0";
-
 #[inline(always)]
 pub fn architecture() -> u32 {
+    // LLVM puts a number in the place of the call, for the architecture of the last crate, in which this is inlined. The text must
+    // be a constant of that crate: a static of this one is unknown there before the crates are linked, and LLVM crashes.
     // SAFETY: the name of a parameter of the compiler, with its NUL.
-    unsafe { reflect(ARCHITECTURE.as_ptr()) / 10 }
+    unsafe { reflect(c"__CUDA_ARCH".as_ptr().cast()) / 10 }
 }
 
 #[inline(always)]

@@ -174,9 +174,9 @@ unsafe impl Send for Engine {}
 unsafe impl Sync for Engine {}
 
 /// How much waiting without progress is taken for a loop that never ends; some seconds.
-const LONG: u64 = 400_000_000;
+const LONG: u64 = 40_000_000;
 /// What a switch of threads costs in these units.
-const SWITCH: u64 = 200;
+const SWITCH: u64 = 20;
 /// The most static shared memory that a block may have, as on all devices.
 const STATIC_BYTES: usize = 48 << 10;
 /// Stack of a worker.

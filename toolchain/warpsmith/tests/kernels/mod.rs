@@ -209,7 +209,7 @@ pub fn scale<T: DeviceCopy + core::ops::Mul<Output = T>>(by: T, y: &mut Slots<T>
 }
 
 /// Adds `N` to elements of a type.
-#[kernel((u32, 3), (u64, 1 << 4))]
+#[kernel((u32, 3), (u64, 16))]
 pub fn add<T: DeviceCopy + core::ops::Add<Output = T> + From<u8>, const N: u8>(y: &mut Slots<T>) {
     let i = thread::index();
     if let Some(y) = y.get_mut(i) {
