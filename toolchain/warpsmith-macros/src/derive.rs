@@ -8,7 +8,10 @@ use syn::{Data, DeriveInput, Error, Result};
 pub fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let Data::Struct(data) = &item.data else {
-        return Err(Error::new(item.ident.span(), "only structs are `DeviceCopy`: an enum has bytes that are no value of it"));
+        return Err(Error::new(
+            item.ident.span(),
+            "only structs are `DeviceCopy`: an enum has bytes that are no value of it",
+        ));
     };
     let mut is_fixed = false;
     for attribute in item.attrs.iter().filter(|a| a.path().is_ident("repr")) {

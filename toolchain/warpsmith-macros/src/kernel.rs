@@ -5,7 +5,9 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Error, FnArg, GenericArgument, GenericParam, ItemFn, Result, ReturnType, Token, Type, parse_quote};
+use syn::{
+    Error, FnArg, GenericArgument, GenericParam, ItemFn, Result, ReturnType, Token, Type, parse_quote,
+};
 
 /// The most parameters of a kernel: a launch's arguments are a tuple.
 const MOST: usize = 32;
@@ -55,7 +57,10 @@ fn check<'a>(function: &ItemFn, instances: impl Iterator<Item = &'a Instance>) -
     if let ReturnType::Type(_, returned) = &sig.output
         && !matches!(&**returned, Type::Tuple(tuple) if tuple.elems.is_empty())
     {
-        return Err(Error::new(returned.span(), "a kernel returns nothing: write results to a `&mut Slots<T>`"));
+        return Err(Error::new(
+            returned.span(),
+            "a kernel returns nothing: write results to a `&mut Slots<T>`",
+        ));
     }
     let wrong = [
         (sig.asyncness.as_ref().map(|t| t.span()), "a kernel cannot be async"),
@@ -69,7 +74,10 @@ fn check<'a>(function: &ItemFn, instances: impl Iterator<Item = &'a Instance>) -
         }
     }
     if sig.inputs.len() > MOST {
-        return Err(Error::new(sig.inputs.span(), format!("a kernel has at most {MOST} parameters: put some into a struct")));
+        return Err(Error::new(
+            sig.inputs.span(),
+            format!("a kernel has at most {MOST} parameters: put some into a struct"),
+        ));
     }
     let wanted = parameters(function).count();
     let mut count = 0;
@@ -80,7 +88,10 @@ fn check<'a>(function: &ItemFn, instances: impl Iterator<Item = &'a Instance>) -
             let text = match wanted {
                 0 => "this kernel has no type parameters: write `#[kernel]`".to_string(),
                 1 => "this kernel has 1 type parameter: write one type for each instance".to_string(),
-                n => format!("this kernel has {n} type parameters: write `({})` for each instance", vec![".."; n].join(", ")),
+                n => format!(
+                    "this kernel has {n} type parameters: write `({})` for each instance",
+                    vec![".."; n].join(", ")
+                ),
             };
             return Err(Error::new(span, text));
         }
@@ -141,7 +152,8 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
     });
     let callee = if given.is_empty() { quote!(#ident) } else { quote!(#ident::<#(#given),*>) };
     let parameters = types.iter().enumerate().map(|(i, of)| {
-        let (first, second, held) = (format_ident!("first{i}"), format_ident!("second{i}"), format_ident!("held{i}"));
+        let (first, second, held) =
+            (format_ident!("first{i}"), format_ident!("second{i}"), format_ident!("held{i}"));
         quote!((#first #second #held #of))
     });
     quote! {
@@ -156,7 +168,8 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
 /// The method that launches it.
 fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, Token![,]>) -> TokenStream {
     let (ident, visibility, safety) = (&function.sig.ident, &function.vis, &function.sig.unsafety);
-    let documentation = function.attrs.iter().filter(|a| a.path().is_ident("doc") || a.path().is_ident("cfg"));
+    let documentation =
+        function.attrs.iter().filter(|a| a.path().is_ident("doc") || a.path().is_ident("cfg"));
     let mut generics = function.sig.generics.clone();
     let marker = marker(function);
     let names: Vec<TokenStream> = parameters(function).map(parameter_name).collect();
@@ -169,11 +182,11 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
             for parameter in generics.type_params_mut() {
                 parameter.bounds.push(parse_quote!(::warpsmith::DeviceCopy));
             }
-            generics.make_where_clause().predicates.push(parse_quote!(#marker<#(#names),*>: ::warpsmith::Named));
-            (
-                quote!(<#marker<#(#names),*> as ::warpsmith::Named>::NAME),
-                quote!(#ident::<#(#names),*>),
-            )
+            generics
+                .make_where_clause()
+                .predicates
+                .push(parse_quote!(#marker<#(#names),*>: ::warpsmith::Named));
+            (quote!(<#marker<#(#names),*> as ::warpsmith::Named>::NAME), quote!(#ident::<#(#names),*>))
         }
     };
     let (parameters, _, clause) = generics.split_for_impl();
@@ -198,7 +211,8 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
         let held = &helds[i];
         quote_spanned!(of.span()=> unsafe { <#of as ::warpsmith::Param>::take(&mut #held) })
     });
-    let safety_section = safety.as_ref().map(|_| quote!(#[doc = "\n# Safety\nThat of the kernel, for every thread."]));
+    let safety_section =
+        safety.as_ref().map(|_| quote!(#[doc = "\n# Safety\nThat of the kernel, for every thread."]));
     quote! {
         impl Kernels {
             #(#documentation)*

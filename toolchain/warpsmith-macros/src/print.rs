@@ -40,7 +40,8 @@ pub fn expand(tokens: TokenStream) -> Result<TokenStream> {
         if brace == "}" {
             return Err(wrong("a `}` without its `{`: write `}}` for the character"));
         }
-        let end = rest.find('}').ok_or_else(|| wrong("a `{` without its `}`: write `{{` for the character"))?;
+        let end =
+            rest.find('}').ok_or_else(|| wrong("a `{` without its `}`: write `{{` for the character"))?;
         let (inside, after) = (&rest[..end], &rest[end + 1..]);
         rest = after;
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));

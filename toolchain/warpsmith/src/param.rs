@@ -27,7 +27,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a kernel",
     label = "not a parameter of a kernel",
-    note = "it can be plain data (`DeviceCopy`), `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`"
+    note = "it can be plain data (`DeviceCopy`), `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`, where `T` is plain data"
 )]
 pub unsafe trait Param: Sized + sealed::Sealed {
     /// The first of the two parameters in PTX.

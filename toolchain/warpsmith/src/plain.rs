@@ -11,7 +11,8 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain data that can be copied to a device",
     label = "not `DeviceCopy`",
-    note = "numbers and arrays of them are; a struct is with `#[repr(C)]`, `#[derive(Clone, Copy, DeviceCopy)]` and fields that are"
+    note = "numbers and arrays of them are; a struct is with `#[repr(C)]`, `#[derive(Clone, Copy, DeviceCopy)]` and fields that are",
+    note = "a kernel's parameter may also be `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`, where `T` is plain data"
 )]
 pub unsafe trait DeviceCopy: Copy + 'static {}
 

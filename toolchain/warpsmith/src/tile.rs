@@ -80,12 +80,12 @@ impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Tile<'a, T, ROWS, C
         }
         let first = row as u64 * stride as u64 + column as u64;
         let end = first.checked_add((ROWS as u64 - 1) * stride as u64 + COLUMNS as u64)?;
-        // SAFETY: the window ends within the matrix.
-        (end <= matrix.len() as u64).then(|| Tile {
-            start: unsafe { matrix.as_ptr().add(first as usize) },
-            stride,
-            matrix: core::marker::PhantomData,
-        })
+        if end > matrix.len() as u64 {
+            return None;
+        }
+        // SAFETY: the window starts and ends within the matrix.
+        let start = unsafe { matrix.as_ptr().add(first as usize) };
+        Some(Tile { start, stride, matrix: core::marker::PhantomData })
     }
 
     /// Returns an element, without a check.

@@ -44,7 +44,17 @@ fn scan(device: &Device) -> Result {
     let xs: Vec<u32> = numbers(700).map(|v| v % 100).collect();
     let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(xs.len())?);
     kernels.scan(&stream, Grid::covering_by(xs.len(), 256), (&x, &mut y))?;
-    let sums = |piece: &[u32]| piece.iter().scan(0, |sum, x| Some({ *sum += x; *sum })).collect::<Vec<_>>();
+    let sums = |piece: &[u32]| {
+        piece
+            .iter()
+            .scan(0, |sum, x| {
+                Some({
+                    *sum += x;
+                    *sum
+                })
+            })
+            .collect::<Vec<_>>()
+    };
     let expected: Vec<u32> = xs.chunks(256).flat_map(sums).collect();
     assert_eq!(stream.download(&y)?, expected);
     Ok(())
@@ -371,7 +381,13 @@ mod faults {
             let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
             let (x, mut y) = (stream.zeroed(600).unwrap(), stream.zeroed(1000).unwrap());
             let error = kernels.panics(&stream, (4, 256), (&x, &mut y)).unwrap_err();
-            let Error::Kernel { kernel, message, place: Some((file, line, _)), position: Some((block, thread)) } = &error else {
+            let Error::Kernel {
+                kernel,
+                message,
+                place: Some((file, line, _)),
+                position: Some((block, thread)),
+            } = &error
+            else {
                 panic!("{error:?}")
             };
             assert_eq!(kernel, "panics");
@@ -397,7 +413,8 @@ mod faults {
     fn a_grid_barrier_without_cooperation() {
         let device = Device::cpu();
         let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
-        let (x, mut parts, mut y) = (stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap());
+        let (x, mut parts, mut y) =
+            (stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap());
         let (message, _) = failure(kernels.grid_sum(&stream, (4, 1), (&x, &mut parts, &mut y)));
         assert!(message.contains("Grid::cooperative"), "{message}");
     }

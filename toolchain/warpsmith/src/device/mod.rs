@@ -309,9 +309,15 @@ pub unsafe fn copy_async<const BYTES: usize>(to: *mut u8, from: *const u8) {
         asm!("cvta.to.shared.u64 {0}, {1};", out(reg64) at, in(reg64) to, options(pure, nomem, nostack));
         asm!("cvta.to.global.u64 {0}, {1};", out(reg64) source, in(reg64) from, options(pure, nomem, nostack));
         match BYTES {
-            16 => asm!("cp.async.cg.shared.global [{0}], [{1}], 16;", in(reg64) at, in(reg64) source, options(nostack)),
-            8 => asm!("cp.async.ca.shared.global [{0}], [{1}], 8;", in(reg64) at, in(reg64) source, options(nostack)),
-            _ => asm!("cp.async.ca.shared.global [{0}], [{1}], 4;", in(reg64) at, in(reg64) source, options(nostack)),
+            16 => {
+                asm!("cp.async.cg.shared.global [{0}], [{1}], 16;", in(reg64) at, in(reg64) source, options(nostack))
+            }
+            8 => {
+                asm!("cp.async.ca.shared.global [{0}], [{1}], 8;", in(reg64) at, in(reg64) source, options(nostack))
+            }
+            _ => {
+                asm!("cp.async.ca.shared.global [{0}], [{1}], 4;", in(reg64) at, in(reg64) source, options(nostack))
+            }
         }
     }
 }

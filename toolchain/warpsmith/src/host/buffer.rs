@@ -46,13 +46,15 @@ impl Memory {
         let room = bytes.max(1);
         let (address, is_pooled) = match (device.kind(), stream) {
             (Kind::Gpu(gpu), Some(stream)) => {
-                let fail = |error: cudarc::driver::DriverError| match gpu::failed("allocating device memory")(error) {
-                    Error::OutOfMemory { .. } => {
-                        let free = gpu.context.mem_get_info().ok().map(|(free, _)| free as u64);
-                        Error::OutOfMemory { bytes: bytes as u64, free }
-                    }
-                    other => other,
-                };
+                let fail =
+                    |error: cudarc::driver::DriverError| match gpu::failed("allocating device memory")(error)
+                    {
+                        Error::OutOfMemory { .. } => {
+                            let free = gpu.context.mem_get_info().ok().map(|(free, _)| free as u64);
+                            Error::OutOfMemory { bytes: bytes as u64, free }
+                        }
+                        other => other,
+                    };
                 gpu.context.bind_to_thread().map_err(fail)?;
                 let is_pooled = gpu.context.has_async_alloc();
                 // SAFETY: the context is bound, and the stream is one of it.
@@ -115,9 +117,12 @@ impl Uses {
 impl Drop for Memory {
     fn drop(&mut self) {
         let Kind::Gpu(gpu) = self.device.kind() else {
-            let layout = Layout::from_size_align(self.bytes, CPU_ALIGN).expect("it was allocated with this layout");
+            let layout =
+                Layout::from_size_align(self.bytes, CPU_ALIGN).expect("it was allocated with this layout");
             // SAFETY: allocated with this layout, and nobody has it any more.
-            unsafe { std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout) };
+            unsafe {
+                std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout)
+            };
             return;
         };
         // Nobody can be told of errors here; on a device that has failed all calls do.
@@ -271,7 +276,13 @@ impl<T> DeviceSlice<T> {
             )));
         }
         let memory = self.memory.clone();
-        Ok(DeviceSlice { memory, start: self.start + start, len: end - start, elements: PhantomData, tail: [] })
+        Ok(DeviceSlice {
+            memory,
+            start: self.start + start,
+            len: end - start,
+            elements: PhantomData,
+            tail: [],
+        })
     }
 
     pub(crate) fn memory(&self) -> &Arc<Memory> {

@@ -35,9 +35,11 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 impl Key {
     /// `machine` names the driver and the architecture.
     pub fn new(machine: &str, ptx: &str) -> Self {
-        let hashes = [1, 2].map(|seed| hash(seed, ptx.as_bytes()) ^ hash(seed, machine.as_bytes()).rotate_left(1));
+        let hashes =
+            [1, 2].map(|seed| hash(seed, ptx.as_bytes()) ^ hash(seed, machine.as_bytes()).rotate_left(1));
         let name = format!("{:016x}{:016x}.cubin", hashes[0], hashes[1]);
-        let header = format!("{MAGIC}\n{machine}\n{} bytes of PTX, {:016x}{:016x}\n", ptx.len(), hashes[0], hashes[1]);
+        let header =
+            format!("{MAGIC}\n{machine}\n{} bytes of PTX, {:016x}{:016x}\n", ptx.len(), hashes[0], hashes[1]);
         Key { name, header }
     }
 }
@@ -109,7 +111,10 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_what_is_damaged_is_not() {
         let folder = env::temp_dir().join(format!("warpsmith-cache-{}", std::process::id()));
-        let (key, other) = (Key::new("driver 13000, sm_90", ".version 8.0"), Key::new("driver 12000, sm_90", ".version 8.0"));
+        let (key, other) = (
+            Key::new("driver 13000, sm_90", ".version 8.0"),
+            Key::new("driver 12000, sm_90", ".version 8.0"),
+        );
         assert_ne!(key.name, other.name);
         write(&folder, &key, b"binary").unwrap();
         let path = folder.join(&key.name);
@@ -125,13 +130,18 @@ mod tests {
 
     #[test]
     fn the_folder_is_the_one_that_was_named() {
-        let set = |name: &'static str, value: &'static str| move |asked: &str| (asked == name).then(|| OsString::from(value));
+        let set = |name: &'static str, value: &'static str| {
+            move |asked: &str| (asked == name).then(|| OsString::from(value))
+        };
         let home = || Some(PathBuf::from("/home/user"));
         assert_eq!(folder_by(set("WARPSMITH_CACHE", "off"), home()), None);
         assert_eq!(folder_by(set("WARPSMITH_CACHE", "/tmp/x"), home()), Some(PathBuf::from("/tmp/x")));
         if cfg!(target_os = "linux") {
             assert_eq!(folder_by(set("XDG_CACHE_HOME", "/c"), home()), Some(PathBuf::from("/c/warpsmith")));
-            assert_eq!(folder_by(set("XDG_CACHE_HOME", "c"), home()), Some(PathBuf::from("/home/user/.cache/warpsmith")));
+            assert_eq!(
+                folder_by(set("XDG_CACHE_HOME", "c"), home()),
+                Some(PathBuf::from("/home/user/.cache/warpsmith"))
+            );
             assert_eq!(folder_by(|_| None, None), None);
         }
     }

@@ -166,7 +166,9 @@ impl Device {
     fn set_limit(&self, limit: gpu::Limit, bytes: usize) -> Result {
         match &*self.0 {
             Kind::Cpu(_) => Ok(()),
-            Kind::Gpu(gpu) => gpu.context.set_limit(limit, bytes).map_err(gpu::failed("setting a limit of the device")),
+            Kind::Gpu(gpu) => {
+                gpu.context.set_limit(limit, bytes).map_err(gpu::failed("setting a limit of the device"))
+            }
         }
     }
 

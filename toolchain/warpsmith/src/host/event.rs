@@ -51,7 +51,8 @@ impl Event {
             (Kind::Cpu(end), Kind::Cpu(start)) => Ok(end.duration_since(*start)),
             (Kind::Gpu(end), Kind::Gpu(start)) => {
                 self.synchronize()?;
-                let elapsed = start.elapsed_ms(end).map_err(gpu::failed("asking for the time between events"))?;
+                let elapsed =
+                    start.elapsed_ms(end).map_err(gpu::failed("asking for the time between events"))?;
                 Ok(Duration::from_secs_f64((elapsed as f64 / 1000.0).max(0.0)))
             }
             _ => Err(Error::Misuse("an event of the CPU was compared with one of a GPU")),

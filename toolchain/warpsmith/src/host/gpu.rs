@@ -49,7 +49,8 @@ pub(crate) fn failed(doing: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 pub(crate) fn describe(error: &DriverError) -> String {
-    let name = error.error_name().map_or_else(|_| format!("{:?}", error.0), |n| n.to_string_lossy().into_owned());
+    let name =
+        error.error_name().map_or_else(|_| format!("{:?}", error.0), |n| n.to_string_lossy().into_owned());
     match error.error_string() {
         Ok(text) => format!("{name}: {}", text.to_string_lossy()),
         Err(_) => name,

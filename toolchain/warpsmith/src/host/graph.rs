@@ -46,9 +46,10 @@ impl Drop for Graph {
     fn drop(&mut self) {
         // The driver's graph must not go while it runs. An error here shows at the next call.
         if self.graph.is_some() {
-            let _: core::result::Result<(), Error> = self.stream.cuda().map_or(Ok(()), |stream| {
-                stream.synchronize().map_err(gpu::failed("waiting for a graph"))
-            });
+            let _: core::result::Result<(), Error> = self
+                .stream
+                .cuda()
+                .map_or(Ok(()), |stream| stream.synchronize().map_err(gpu::failed("waiting for a graph")));
         }
     }
 }

@@ -135,7 +135,9 @@ impl Grid {
             return Some("the grid has no blocks: give it at least one along each dimension".to_string());
         }
         if threads.count() == 0 {
-            return Some("the blocks have no threads: give them at least one along each dimension".to_string());
+            return Some(
+                "the blocks have no threads: give them at least one along each dimension".to_string(),
+            );
         }
         if threads.count() > limits.threads as u64 {
             return Some(format!(

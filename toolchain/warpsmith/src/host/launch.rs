@@ -85,8 +85,8 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// `body` is the kernel with these parameters, as the kernel on the device has them; the memory in them is what was noted.
     pub unsafe fn run(self, body: impl Fn() + 'static) -> Result {
-        // SAFETY: the caller's promise.
         match self.loaded.clone() {
+            // SAFETY: the caller's promise.
             Some(loaded) => unsafe { self.run_on_gpu(&loaded) },
             None => self.run_on_cpu(Box::new(body)),
         }
@@ -136,15 +136,26 @@ impl<'a> Launch<'a> {
             // SAFETY: the caller's promise about the parameters; the grid was checked.
             unsafe {
                 if grid.is_cooperative {
-                    result::launch_cooperative_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
+                    result::launch_cooperative_kernel(
+                        handle,
+                        blocks,
+                        threads,
+                        shared,
+                        stream.cu_stream(),
+                        parameters,
+                    )
                 } else {
                     result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
                 }
             }
         });
         launched.map_err(|error| match error {
-            Error::Driver { message, .. } if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") => {
-                let problem = "more blocks than run at the same time, which a cooperative launch needs: use fewer".to_string();
+            Error::Driver { message, .. }
+                if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") =>
+            {
+                let problem =
+                    "more blocks than run at the same time, which a cooperative launch needs: use fewer"
+                        .to_string();
                 Error::Grid { kernel: self.kernel.to_string(), problem }
             }
             other => other,
@@ -157,8 +168,8 @@ fn error_of(kernel: &str, failure: Failure) -> Error {
         kernel: kernel.to_string(),
         message: failure.message,
         place: failure.place,
-        position: failure.position.map(|(block, thread)| {
-            ([block.x, block.y, block.z], [thread.x, thread.y, thread.z])
-        }),
+        position: failure
+            .position
+            .map(|(block, thread)| ([block.x, block.y, block.z], [thread.x, thread.y, thread.z])),
     }
 }

@@ -160,7 +160,8 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let function = match from_cache {
         Some(function) => function,
         None => {
-            let binary = link(text).map_err(|(error, log)| rejected(format!("{}\n{log}", gpu::describe(&error))))?;
+            let binary =
+                link(text).map_err(|(error, log)| rejected(format!("{}\n{log}", gpu::describe(&error))))?;
             cache::put(&key, &binary);
             load_binary(gpu, binary, kernel).map_err(|error| rejected(gpu::describe(&error)))?
         }
@@ -191,11 +192,13 @@ fn link(text: String) -> core::result::Result<Vec<u8>, (DriverError, String)> {
     let mut state = null_mut();
     // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it is destroyed.
     let linked = unsafe {
-        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(|()| {
-            let binary = link_with(state, &mut text);
-            let closed = sys::cuLinkDestroy(state).result();
-            binary.and_then(|binary| closed.map(|()| binary))
-        })
+        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
+            |()| {
+                let binary = link_with(state, &mut text);
+                let closed = sys::cuLinkDestroy(state).result();
+                binary.and_then(|binary| closed.map(|()| binary))
+            },
+        )
     };
     linked.map_err(|error| {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
@@ -211,7 +214,8 @@ unsafe fn link_with(state: sys::CUlinkState, text: &mut [u8]) -> core::result::R
     // SAFETY: the caller's promise; `binary` and `size` describe memory of the linker.
     unsafe {
         let data = text.as_mut_ptr().cast();
-        sys::cuLinkAddData_v2(state, kind, data, text.len(), c"kernels".as_ptr(), 0, null_mut(), null_mut()).result()?;
+        sys::cuLinkAddData_v2(state, kind, data, text.len(), c"kernels".as_ptr(), 0, null_mut(), null_mut())
+            .result()?;
         sys::cuLinkComplete(state, &mut binary, &mut size).result()?;
         Ok(core::slice::from_raw_parts(binary.cast::<u8>(), size).to_vec())
     }
@@ -219,6 +223,9 @@ unsafe fn link_with(state: sys::CUlinkState, text: &mut [u8]) -> core::result::R
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Module").field("device", self.device()).field("architecture", &self.architecture()).finish()
+        f.debug_struct("Module")
+            .field("device", self.device())
+            .field("architecture", &self.architecture())
+            .finish()
     }
 }

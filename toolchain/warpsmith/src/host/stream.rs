@@ -90,7 +90,9 @@ impl Stream {
     }
 
     fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
-        self.forbid_in_capture("memory cannot be allocated while a graph is captured: make the buffers before")?;
+        self.forbid_in_capture(
+            "memory cannot be allocated while a graph is captured: make the buffers before",
+        )?;
         let out = || Error::OutOfMemory { bytes: u64::MAX, free: None };
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out)?;
         Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes)?, len))
@@ -210,14 +212,16 @@ impl Stream {
         let (from_pointer, to_pointer) = (from.pointer().cast::<u8>(), to.pointer().cast::<u8>());
         match (self.cuda(), from.device().kind(), to.device().kind()) {
             (Some(_), Kind::Gpu(_), Kind::Gpu(_)) if bytes == 0 => Ok(()),
-            // SAFETY: as many bytes of both, which are kept alive until their streams are done.
-            (Some(stream), Kind::Gpu(a), Kind::Gpu(b)) => self.enqueue(&uses, "copying on the device", || unsafe {
-                if from.device().is_same(to.device()) {
-                    return result::memcpy_dtod_async(target, source, bytes, stream.cu_stream());
-                }
-                let (to, from) = (b.context.cu_ctx(), a.context.cu_ctx());
-                result::memcpy_peer_async(to, target, from, source, bytes, stream.cu_stream())
-            }),
+            (Some(stream), Kind::Gpu(a), Kind::Gpu(b)) => {
+                // SAFETY: as many bytes of both, which are kept alive until their streams are done.
+                self.enqueue(&uses, "copying on the device", || unsafe {
+                    if from.device().is_same(to.device()) {
+                        return result::memcpy_dtod_async(target, source, bytes, stream.cu_stream());
+                    }
+                    let (to, from) = (b.context.cu_ctx(), a.context.cu_ctx());
+                    result::memcpy_peer_async(to, target, from, source, bytes, stream.cu_stream())
+                })
+            }
             (None, Kind::Cpu(_), Kind::Cpu(_)) => self.work(
                 &uses,
                 // SAFETY: addresses; as many bytes of both, which `uses` keeps alive and locked, perhaps parts of one buffer.
@@ -268,7 +272,9 @@ impl Stream {
         let fail = gpu::failed("capturing a graph");
         self.forbid_in_capture("a graph is being captured on this stream already")?;
         if let Some(stream) = self.cuda() {
-            stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).map_err(&fail)?;
+            stream
+                .begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+                .map_err(&fail)?;
         }
         *self.captured() = Some(Capture::default());
         let queued = queue(self);
@@ -349,7 +355,9 @@ fn same_length(from: usize, to: usize) -> Result {
     if from == to {
         return Ok(());
     }
-    Err(Error::Size(format!("{from} elements cannot be copied to {to}: take parts of the same length (slice)")))
+    Err(Error::Size(format!(
+        "{from} elements cannot be copied to {to}: take parts of the same length (slice)"
+    )))
 }
 
 impl fmt::Debug for Stream {

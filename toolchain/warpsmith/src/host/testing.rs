@@ -46,7 +46,9 @@ const SEEDS: core::ops::Range<u64> = 1..5;
 fn check<R: Outcome>(device: &Device, test: &impl Fn(&Device) -> R) {
     match test(device).failure() {
         None => {}
-        Some(Failure::NoKernels(why) | Failure::Other(why)) => panic!("on {}: {why}", device.properties().name),
+        Some(Failure::NoKernels(why) | Failure::Other(why)) => {
+            panic!("on {}: {why}", device.properties().name)
+        }
     }
 }
 
@@ -79,7 +81,10 @@ pub fn gpu<R: Outcome>(name: &str, test: impl Fn(&Device) -> R) {
     let ignore = |why: &str| {
         assert!(!is_required, "WARPSMITH_REQUIRE_GPU=1, and {why}");
         // Past the harness, which keeps what a passed test prints to itself.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{name} ignored on GPUs: {why}\n").as_bytes());
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            format!("{name} ignored on GPUs: {why}\n").as_bytes(),
+        );
     };
     let count = match gpu::count() {
         Ok(count) => count,

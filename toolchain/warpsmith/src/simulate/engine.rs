@@ -59,12 +59,14 @@ pub struct Job<'a> {
     pub body: &'a dyn Fn(),
 }
 
+/// File, line and column.
+type SourcePlace = (String, u32, u32);
+
 /// Why a launch failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub message: String,
-    /// File, line and column.
-    pub place: Option<(String, u32, u32)>,
+    pub place: Option<SourcePlace>,
     /// Block and thread.
     pub position: Option<(Dim, Dim)>,
 }
@@ -188,7 +190,8 @@ struct Abandoned;
 thread_local! {
     /// Whether this thread runs a kernel, so that a panic is the launch's error and not printed.
     static IS_IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-    static PANIC: RefCell<Option<(String, (String, u32, u32))>> = const { RefCell::new(None) };
+    /// The text and the place of the last one.
+    static PANIC: RefCell<Option<(String, SourcePlace)>> = const { RefCell::new(None) };
 }
 
 /// Makes panics of kernels known to their launch, with their place, which no payload has.
@@ -478,7 +481,11 @@ impl Engine {
                 Some((message, place)) => (message, Some(place)),
                 None => (text(&*payload), None),
             };
-            Err(Failure { message: format!("the kernel panicked: {message}"), place, position: Some((block, thread)) })
+            Err(Failure {
+                message: format!("the kernel panicked: {message}"),
+                place,
+                position: Some((block, thread)),
+            })
         })
     }
 
@@ -534,12 +541,14 @@ impl Engine {
             Kind::Warp(mask) => (block, own / 32, (mask & self.lanes(slot)).count_ones()),
         };
         if kind == Kind::Grid && !self.is_cooperative {
-            let message = "grid::sync() in a launch that is not cooperative: use Grid::cooperative()".to_string();
+            let message =
+                "grid::sync() in a launch that is not cooperative: use Grid::cooperative()".to_string();
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
         if matches!(kind, Kind::Warp(mask) if mask >> lane & 1 == 0) {
-            let message = format!("lane {lane} takes part in an operation of a warp whose mask does not name it");
+            let message =
+                format!("lane {lane} takes part in an operation of a warp whose mask does not name it");
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
@@ -607,8 +616,9 @@ impl Engine {
     pub fn reads_outside(&self, slot: u32, from: u32, mask: u32, place: Place) {
         let state = self.lock();
         let lane = slot % self.block_size() % 32;
-        let message =
-            format!("lane {lane} takes the value of lane {from}, which is not among the lanes {mask:#010x} of the shuffle");
+        let message = format!(
+            "lane {lane} takes the value of lane {from}, which is not among the lanes {mask:#010x} of the shuffle"
+        );
         let failure = self.failure_of(&state, slot, message, place);
         self.leave(state, failure);
     }
@@ -630,7 +640,8 @@ impl Engine {
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
-        let memory = block.shared.entry((site.addr(), bytes)).or_insert_with(|| Memory::new(bytes, align.max(16)));
+        let memory =
+            block.shared.entry((site.addr(), bytes)).or_insert_with(|| Memory::new(bytes, align.max(16)));
         memory.start()
     }
 
@@ -661,7 +672,9 @@ impl Engine {
         match slots[..] {
             [] => "no thread".to_string(),
             [one] => format!("thread {one}"),
-            [first, .., last] if (last - first) as usize == slots.len() - 1 => format!("threads {first} to {last}"),
+            [first, .., last] if (last - first) as usize == slots.len() - 1 => {
+                format!("threads {first} to {last}")
+            }
             [first, second, ..] => format!("{} threads ({first}, {second}, ..)", slots.len()),
         }
     }

@@ -83,7 +83,8 @@ pub fn sync_threads() {
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     let place = Location::caller();
-    let count = with_engine(|engine, slot| engine.meet(slot, Kind::Barrier, place, predicate as u64)[0] as u32);
+    let count =
+        with_engine(|engine, slot| engine.meet(slot, Kind::Barrier, place, predicate as u64)[0] as u32);
     count.unwrap_or(predicate as u32)
 }
 

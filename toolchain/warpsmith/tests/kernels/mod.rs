@@ -118,6 +118,7 @@ pub fn leaves_one_behind(y: &mut Slots<u32>) {
 
 /// Waits at two places.
 #[kernel]
+#[allow(clippy::if_same_then_else, reason = "that is the fault")]
 pub fn waits_at_two_places(y: &mut Slots<u32>) {
     if thread::in_block() < 3 {
         sync_threads();
@@ -175,7 +176,7 @@ pub fn warp_operations(y: &mut Slots<u64>) {
         warp::shuffle_xor(warp::ALL, lane as f64, 5) as u64,
         warp::shuffle_up_within::<8, u32>(warp::ALL, lane, 3) as u64,
         warp::shuffle_within::<4, u32>(warp::ALL, lane, 6) as u64,
-        warp::ballot(warp::ALL, lane % 3 == 0) as u64,
+        warp::ballot(warp::ALL, lane.is_multiple_of(3)) as u64,
         warp::any(warp::ALL, lane == 9) as u64,
         warp::all(warp::ALL, lane < 31) as u64,
         warp::match_any(warp::ALL, (lane / 5) as u64) as u64,
@@ -265,7 +266,7 @@ pub fn grid_sum(x: &[u32], parts: &[AtomicU32], y: &mut Slots<u32>) {
 #[kernel]
 pub fn votes(y: &mut Slots<u32>) {
     let own = thread::in_block();
-    let count = sync_threads_count(own % 3 == 0);
+    let count = sync_threads_count(own.is_multiple_of(3));
     let and = sync_threads_and(own < 100);
     let or = sync_threads_or(own == 7);
     y.set(thread::index(), count | (and as u32) << 16 | (or as u32) << 17);
