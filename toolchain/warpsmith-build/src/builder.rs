@@ -335,7 +335,6 @@ impl Builder {
             flags: &self.flags,
             profile: &self.profile,
             std_crates: self.std_crates,
-            line_tables: self.variables.value(Variables::DEBUG).is_some(),
             skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
         }
     }
@@ -343,10 +342,12 @@ impl Builder {
     fn build_target(&self, job: &Job<'_>) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
         let (target, arch) = (job.target, job.target.arch());
         let out = self.out_dir_or_default();
-        let Compiled { ptx, messages, files } = job.run()?;
+        let Compiled { ptx, findings, messages, files } = job.run()?;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
+        let lines = self.variables.value(Variables::DEBUG).is_some();
+        let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
         let text = ptx::finish(&ptx, arch).map_err(|fault| refuse(vec![fault]))?;
-        let report = ptx::check(&text, &self.one_barrier);
+        let report = ptx::check(&text, &self.one_barrier, findings);
 
         let file = PtxFile {
             target: target.clone(),

@@ -31,11 +31,13 @@ use std::process::exit;
 
 mod builder;
 pub mod compile;
+pub mod divergence;
 pub mod embed;
 #[cfg(test)]
 mod embedded;
 pub mod environment;
 mod error;
+pub mod ir;
 mod packaged;
 pub mod ptx;
 pub mod source;

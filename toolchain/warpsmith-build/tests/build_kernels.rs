@@ -67,7 +67,9 @@ mkdir -p "$CARGO_TARGET_DIR" && : >"$CARGO_TARGET_DIR/written" || exit 1
 for word; do
     case $word in -Ctarget-cpu=*) cpu=${word#-Ctarget-cpu=} ;; --emit=asm=*) ptx=${word#--emit=asm=} ;; esac
 done
-printf '.version 7.0\n.target %s\n.address_size 64\n' "$cpu" >"$ptx"
+ptx=${ptx%,llvm-ir=*}
+printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n}\n' "$cpu" >"$ptx"
+: >"${ptx%.ptx}.ll"
 "#;
 
 #[cfg(unix)]
