@@ -12,7 +12,7 @@ use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
 use crate::source::Source;
 use crate::toolchain::{self, Missing, Search, Toolchain};
-use crate::{BuildError, ptx};
+use crate::{BuildError, ptx, usage};
 
 /// An architecture to compile for: its PTX also runs on everything newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -355,8 +355,13 @@ impl Builder {
             report: out.join(format!("kernels-{arch}.report.txt")),
         };
         write(&file.path, &text)?;
-        write(&file.report, &format!("{report}{}", messages))?;
-        let warnings = compiler_warnings(&messages);
+        let (usages, why) = usage::usage(&self.variables, &file.path, &text, target);
+        let used: String = usages.iter().map(|usage| format!("{usage}\n")).collect();
+        let why = why.map(|why| format!("no registers: {why}\n")).unwrap_or_default();
+        write(&file.report, &format!("{used}{why}{report}{messages}"))?;
+        // Cargo shows this with -vv.
+        println!("kernels for {arch}, in {}:\n{used}{why}{report}", file.path.display());
+        let warnings = usage::spills(&usages).into_iter().chain(compiler_warnings(&messages));
         let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());

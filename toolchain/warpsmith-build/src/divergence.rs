@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::ptx::function_name;
+use crate::ptx::{function_name, is_of_lines};
 
 /// How far a value is the same.
 type Level = u8;
@@ -530,9 +530,14 @@ pub fn functions(ptx: &str) -> Vec<Function> {
     found
 }
 
+/// Returns the number of instructions in a clean body.
+pub fn instructions(body: &str) -> usize {
+    statements(body).filter(|statement| !statement.ends_with(':') && !statement.starts_with('.')).count()
+}
+
 fn clean(body: &str) -> String {
     let code = body.lines().map(|line| line.split("//").next().unwrap_or("").trim());
-    let code = code.filter(|line| !line.starts_with(".loc") && !line.starts_with(".file"));
+    let code = code.filter(|line| !is_of_lines(line));
     code.flat_map(|line| [line, "\n"]).collect()
 }
 

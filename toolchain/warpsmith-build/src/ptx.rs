@@ -199,8 +199,7 @@ pub fn without_lines(ptx: &str) -> String {
     for line in ptx.lines() {
         let code = line.trim_start();
         let is_label = ["$L__tmp", "$L__func_begin", "$L__func_end"].iter().any(|l| code.starts_with(l));
-        let is_of_lines =
-            code.starts_with(".loc") || code.starts_with(".file") || is_label && code.ends_with(':');
+        let is_of_lines = is_of_lines(code) || is_label && code.ends_with(':');
         if code.starts_with(".section") && code.contains(".debug") {
             in_section = !code.ends_with('}');
         } else if in_section {
@@ -211,6 +210,11 @@ pub fn without_lines(ptx: &str) -> String {
         }
     }
     kept
+}
+
+/// Returns whether a line names a source file or a line of it.
+pub(crate) fn is_of_lines(code: &str) -> bool {
+    [".loc", ".file"].contains(&code.split_whitespace().next().unwrap_or(""))
 }
 
 /// Returns the comments after `//@word `, each once: a macro used from several crates repeats them.
@@ -594,9 +598,9 @@ mod tests {
 
     #[test]
     fn lines_can_be_taken_out() {
-        let text = "\t.file\t1 \"a.rs\"\n$L__func_begin0:\n\t.loc\t1 22 0\n\tret;\n$L__tmp1:\n$L__BB0_1:\n}\n\
+        let text = "\t.file\t1 \"a.rs\"\n$L__func_begin0:\n\t.loc\t1 22 0\n\t.local .b8 \td[8];\n\tret;\n$L__tmp1:\n$L__BB0_1:\n}\n\
                     \t.section\t.debug_info\n\t{\n.b8 1\n\t}\n\t.section\t.debug_macinfo\t{\t}\n// end\n";
-        assert_eq!(without_lines(text), "\tret;\n$L__BB0_1:\n}\n// end\n");
+        assert_eq!(without_lines(text), "\t.local .b8 \td[8];\n\tret;\n$L__BB0_1:\n}\n// end\n");
     }
 
     #[test]
