@@ -1,0 +1,346 @@
+//! The functions of floats that `core` lacks: [`GpuFloat`] has what `std` has on a host, [`FloatExt`] more.
+//!
+//! What is one instruction is that. The others come from the crate `libm`.
+
+/// Functions of floats that `std` has on a host, under the same names.
+pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
+    /// Returns the arc cosine.
+    fn acos(self) -> Self;
+    /// Returns the inverse hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// Returns the arc sine.
+    fn asin(self) -> Self;
+    /// Returns the inverse hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// Returns the arc tangent.
+    fn atan(self) -> Self;
+    /// Returns the inverse hyperbolic tangent.
+    fn atanh(self) -> Self;
+    /// Returns the cube root.
+    fn cbrt(self) -> Self;
+    /// Returns the cosine.
+    fn cos(self) -> Self;
+    /// Returns the hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// Returns e to this power.
+    fn exp(self) -> Self;
+    /// Returns 2 to this power.
+    fn exp2(self) -> Self;
+    /// Returns the logarithm to base 10.
+    fn log10(self) -> Self;
+    /// Returns the logarithm to base 2.
+    fn log2(self) -> Self;
+    /// Returns the sine.
+    fn sin(self) -> Self;
+    /// Returns the hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// Returns the tangent.
+    fn tan(self) -> Self;
+    /// Returns the hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// Returns the greatest whole number that is not greater.
+    fn floor(self) -> Self;
+    /// Returns the least whole number that is not less.
+    fn ceil(self) -> Self;
+    /// Returns the nearest whole number; halves away from 0.
+    fn round(self) -> Self;
+    /// Returns the whole part.
+    fn trunc(self) -> Self;
+    /// Returns what is behind the point.
+    fn fract(self) -> Self;
+    /// Returns the value without its sign.
+    fn abs(self) -> Self;
+    /// Returns 1 with the sign of the value; NaN for NaN.
+    fn signum(self) -> Self;
+    /// Returns the value with the sign of another.
+    fn copysign(self, sign: Self) -> Self;
+    /// Returns `self * a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Returns the quotient that leaves a remainder of at least 0.
+    fn div_euclid(self, rhs: Self) -> Self;
+    /// Returns that remainder.
+    fn rem_euclid(self, rhs: Self) -> Self;
+    /// Returns the value to a whole power.
+    fn powi(self, n: i32) -> Self;
+    /// Returns the value to a power.
+    fn powf(self, n: Self) -> Self;
+    /// Returns the square root.
+    fn sqrt(self) -> Self;
+    /// Returns the natural logarithm.
+    fn ln(self) -> Self;
+    /// Returns the logarithm to a base.
+    fn log(self, base: Self) -> Self;
+    /// Returns the length of a vector with these two parts.
+    fn hypot(self, other: Self) -> Self;
+    /// Returns the angle of the vector `(other, self)`.
+    fn atan2(self, other: Self) -> Self;
+    /// Returns sine and cosine.
+    fn sin_cos(self) -> (Self, Self);
+    /// Returns e to this power, less 1.
+    fn exp_m1(self) -> Self;
+    /// Returns the natural logarithm of the value and 1.
+    fn ln_1p(self) -> Self;
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// What GPUs have an instruction for: from `core` on the device, from `libm` on a host.
+macro_rules! instruction {
+    ($t:ident, $name:ident, $libm:ident ($($argument:ident),*)) => {
+        #[inline(always)]
+        fn $name(self $(, $argument: Self)*) -> Self {
+            #[cfg(target_os = "cuda")]
+            return core::$t::math::$name(self $(, $argument)*);
+            #[cfg(not(target_os = "cuda"))]
+            return libm::$libm(self $(, $argument)*);
+        }
+    };
+}
+
+macro_rules! gpu_float {
+    (
+        $t:ident; $($name:ident = $libm:ident),*;
+        $floor:ident $ceil:ident $round:ident $trunc:ident $sqrt:ident $fma:ident $fmod:ident $pow:ident $log:ident $hypot:ident
+        $atan2:ident $expm1:ident $log1p:ident $sincos:ident
+    ) => {
+        impl GpuFloat for $t {
+            $(
+                #[inline]
+                fn $name(self) -> Self {
+                    libm::$libm(self)
+                }
+            )*
+            instruction!($t, floor, $floor());
+            instruction!($t, ceil, $ceil());
+            instruction!($t, trunc, $trunc());
+            instruction!($t, sqrt, $sqrt());
+            instruction!($t, mul_add, $fma(a, b));
+
+            #[inline]
+            fn round(self) -> Self {
+                libm::$round(self)
+            }
+            #[inline(always)]
+            fn fract(self) -> Self {
+                self - GpuFloat::trunc(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$t>::abs(self)
+            }
+            #[inline(always)]
+            fn signum(self) -> Self {
+                <$t>::signum(self)
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                <$t>::copysign(self, sign)
+            }
+            // The operator `%` is wrong on GPUs where the quotient is large.
+            #[inline]
+            fn div_euclid(self, rhs: Self) -> Self {
+                let quotient = GpuFloat::trunc(self / rhs);
+                if libm::$fmod(self, rhs) < 0.0 {
+                    return if rhs > 0.0 { quotient - 1.0 } else { quotient + 1.0 };
+                }
+                quotient
+            }
+            #[inline]
+            fn rem_euclid(self, rhs: Self) -> Self {
+                let rest = libm::$fmod(self, rhs);
+                if rest < 0.0 { rest + <$t>::abs(rhs) } else { rest }
+            }
+            #[inline]
+            fn powi(self, n: i32) -> Self {
+                let (mut rest, mut square, mut power) = (n.unsigned_abs(), self, 1.0);
+                while rest > 0 {
+                    if rest & 1 == 1 {
+                        power *= square;
+                    }
+                    square *= square;
+                    rest >>= 1;
+                }
+                if n < 0 { 1.0 / power } else { power }
+            }
+            #[inline]
+            fn powf(self, n: Self) -> Self {
+                libm::$pow(self, n)
+            }
+            #[inline]
+            fn ln(self) -> Self {
+                libm::$log(self)
+            }
+            #[inline]
+            fn log(self, base: Self) -> Self {
+                libm::$log(self) / libm::$log(base)
+            }
+            #[inline]
+            fn hypot(self, other: Self) -> Self {
+                libm::$hypot(self, other)
+            }
+            #[inline]
+            fn atan2(self, other: Self) -> Self {
+                libm::$atan2(self, other)
+            }
+            #[inline]
+            fn sin_cos(self) -> (Self, Self) {
+                libm::$sincos(self)
+            }
+            #[inline]
+            fn exp_m1(self) -> Self {
+                libm::$expm1(self)
+            }
+            #[inline]
+            fn ln_1p(self) -> Self {
+                libm::$log1p(self)
+            }
+        }
+    };
+}
+
+gpu_float! {
+    f32; acos = acosf, acosh = acoshf, asin = asinf, asinh = asinhf, atan = atanf, atanh = atanhf, cbrt = cbrtf, cos = cosf, cosh = coshf, exp = expf, exp2 = exp2f, log10 = log10f, log2 = log2f, sin = sinf, sinh = sinhf, tan = tanf, tanh = tanhf;
+    floorf ceilf roundf truncf sqrtf fmaf fmodf powf logf hypotf atan2f expm1f log1pf sincosf
+}
+
+gpu_float! {
+    f64; acos = acos, acosh = acosh, asin = asin, asinh = asinh, atan = atan, atanh = atanh, cbrt = cbrt, cos = cos, cosh = cosh, exp = exp, exp2 = exp2, log10 = log10, log2 = log2, sin = sin, sinh = sinh, tan = tan, tanh = tanh;
+    floor ceil round trunc sqrt fma fmod pow log hypot atan2 expm1 log1p sincos
+}
+
+/// Functions of floats that `std` does not have either.
+pub trait FloatExt: Sized + private::Sealed {
+    /// Returns the cosine of π times the value.
+    fn cospi(self) -> Self;
+    /// Returns the sine of π times the value.
+    fn sinpi(self) -> Self;
+    /// Returns both.
+    fn sincospi(self) -> (Self, Self);
+    /// Returns the error function.
+    fn error_function(self) -> Self;
+    /// Returns 1 less the error function.
+    fn complementary_error_function(self) -> Self;
+    /// Returns the distribution function of the normal distribution.
+    fn norm_cdf(self) -> Self;
+    /// Returns a fraction from 0.5 to 1, and the power of two that makes it the value.
+    fn frexp(self) -> (Self, i32);
+    /// Returns the exponent of the value as a power of two.
+    fn unbiased_exp(self) -> i32;
+    /// Returns the value times a power of two.
+    fn ldexp(self, exp: i32) -> Self;
+    /// Returns the value times a power of two.
+    fn scale_by_n(self, exp: i32) -> Self;
+    /// Returns the Bessel function of the first kind, order 0.
+    fn j0(self) -> Self;
+    /// Returns the Bessel function of the first kind, order 1.
+    fn j1(self) -> Self;
+    /// Returns the Bessel function of the first kind.
+    fn jn(self, order: i32) -> Self;
+    /// Returns the Bessel function of the second kind, order 0.
+    fn y0(self) -> Self;
+    /// Returns the Bessel function of the second kind, order 1.
+    fn y1(self) -> Self;
+    /// Returns the Bessel function of the second kind.
+    fn yn(self, order: i32) -> Self;
+    /// Returns the gamma function.
+    fn gamma(self) -> Self;
+    /// Returns the logarithm of the gamma function.
+    fn log_gamma(self) -> Self;
+    /// Returns the natural logarithm of the value and 1.
+    fn log1p(self) -> Self;
+    /// Returns 1 over the cube root.
+    fn rcbrt(self) -> Self;
+    /// Returns the value, but at least 0 and at most 1; 0 for NaN.
+    fn saturate(self) -> Self;
+}
+
+macro_rules! float_ext {
+    (
+        $t:ident; $($name:ident = $libm:ident),*;
+        $sin:ident $cos:ident $fmod:ident $erfc:ident $frexp:ident $ilogb:ident $scalbn:ident $jn:ident $yn:ident $cbrt:ident
+    ) => {
+        impl FloatExt for $t {
+            $(
+                #[inline]
+                fn $name(self) -> Self {
+                    libm::$libm(self)
+                }
+            )*
+            #[inline]
+            fn cospi(self) -> Self {
+                // Exact, so that whole numbers and halves give what they must.
+                let x = <$t>::abs(libm::$fmod(self, 2.0));
+                let x = if x > 1.0 { 2.0 - x } else { x };
+                match x {
+                    0.5 => 0.0,
+                    _ if x > 0.5 => -libm::$cos((1.0 - x) * core::$t::consts::PI),
+                    _ => libm::$cos(x * core::$t::consts::PI),
+                }
+            }
+            #[inline]
+            fn sinpi(self) -> Self {
+                let x = libm::$fmod(self, 2.0);
+                let (x, sign) = if x < 0.0 { (-x, -1.0) } else { (x, 1.0) };
+                let (x, sign) = if x >= 1.0 { (x - 1.0, -sign) } else { (x, sign) };
+                let x = if x > 0.5 { 1.0 - x } else { x };
+                sign * libm::$sin(x * core::$t::consts::PI)
+            }
+            #[inline]
+            fn sincospi(self) -> (Self, Self) {
+                (self.sinpi(), self.cospi())
+            }
+            #[inline]
+            fn norm_cdf(self) -> Self {
+                0.5 * libm::$erfc(-self * core::$t::consts::FRAC_1_SQRT_2)
+            }
+            #[inline]
+            fn frexp(self) -> (Self, i32) {
+                libm::$frexp(self)
+            }
+            #[inline]
+            fn unbiased_exp(self) -> i32 {
+                libm::$ilogb(self)
+            }
+            #[inline]
+            fn ldexp(self, exp: i32) -> Self {
+                libm::$scalbn(self, exp)
+            }
+            #[inline]
+            fn scale_by_n(self, exp: i32) -> Self {
+                libm::$scalbn(self, exp)
+            }
+            #[inline]
+            fn jn(self, order: i32) -> Self {
+                libm::$jn(order, self)
+            }
+            #[inline]
+            fn yn(self, order: i32) -> Self {
+                libm::$yn(order, self)
+            }
+            #[inline]
+            fn rcbrt(self) -> Self {
+                1.0 / libm::$cbrt(self)
+            }
+            #[inline(always)]
+            fn saturate(self) -> Self {
+                self.max(0.0).min(1.0)
+            }
+        }
+    };
+}
+
+float_ext! {
+    f32; j0 = j0f, j1 = j1f, y0 = y0f, y1 = y1f, error_function = erff, complementary_error_function = erfcf, gamma = tgammaf,
+    log_gamma = lgammaf, log1p = log1pf;
+    sinf cosf fmodf erfcf frexpf ilogbf scalbnf jnf ynf cbrtf
+}
+
+float_ext! {
+    f64; j0 = j0, j1 = j1, y0 = y0, y1 = y1, error_function = erf, complementary_error_function = erfc, gamma = tgamma,
+    log_gamma = lgamma, log1p = log1p;
+    sin cos fmod erfc frexp ilogb scalbn jn yn cbrt
+}
