@@ -15,8 +15,8 @@ use crate::divergence;
 /// The fault of a text without kernels.
 const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public function, or, without the library, \
     `#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn`";
-/// Functions that the driver provides.
-const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
+/// Functions that the driver provides, the heap among them.
+const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
 /// Compares bytes, and returns the difference of the first two that are not the same.
 const COMPARE: &str = "\
 .func  (.param .b32 func_retval0) NAME
