@@ -1,0 +1,278 @@
+//! Modules: compiled kernels, loaded into a context.
+
+use std::ffi::{CStr, CString, c_void};
+use std::fmt;
+use std::fs;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr;
+
+use crate::context::{CurrentContext, ResourceLimit};
+use crate::error::{CudaError, CudaResult, DropResult, call};
+use crate::function::Function;
+use crate::memory::{CopyDestination, DeviceCopy, DevicePointer, read, write};
+use crate::sys;
+
+/// Kernels in a context.
+#[derive(Debug)]
+pub struct Module {
+    inner: sys::CUmodule,
+}
+
+// SAFETY: the driver's functions may be called from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+/// How much the driver optimises PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(u32)]
+pub enum OptLevel {
+    O0 = 0,
+    O1 = 1,
+    O2 = 2,
+    O3 = 3,
+    O4 = 4,
+}
+
+/// The architecture for which the driver compiles PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum JitTarget {
+    Compute20 = 20,
+    Compute21 = 21,
+    Compute30 = 30,
+    Compute32 = 32,
+    Compute35 = 35,
+    Compute37 = 37,
+    Compute50 = 50,
+    Compute52 = 52,
+    Compute53 = 53,
+    Compute60 = 60,
+    Compute61 = 61,
+    Compute62 = 62,
+    Compute70 = 70,
+    Compute72 = 72,
+    Compute75 = 75,
+    Compute80 = 80,
+    Compute86 = 86,
+}
+
+/// What the driver takes if there is no machine code for the device itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum JitFallback {
+    /// PTX, if there is some.
+    PreferPtx = 0,
+    /// Machine code of an older device that this one runs.
+    PreferCompatibleBinary = 1,
+}
+
+/// How the driver compiles PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModuleJitOption {
+    /// The most registers of a thread.
+    MaxRegisters(u32),
+    /// How much to optimise.
+    OptLevel(OptLevel),
+    /// For the device of the context, as without any option.
+    DetermineTargetFromContext,
+    /// For this architecture.
+    Target(JitTarget),
+    /// What to take if there is no machine code for the device itself.
+    Fallback(JitFallback),
+    /// With what a debugger needs. (The name is that of `cust`.)
+    GenenerateDebugInfo(bool),
+    /// With source lines.
+    GenerateLineInfo(bool),
+}
+
+impl ModuleJitOption {
+    /// Returns the options as the driver takes them.
+    pub fn into_raw(opts: &[Self]) -> (Vec<sys::CUjit_option>, Vec<*mut c_void>) {
+        use sys::CUjit_option as Name;
+        let value = |n: u32| n as usize as *mut c_void;
+        let raw = opts.iter().map(|option| match *option {
+            Self::MaxRegisters(n) => (Name::CU_JIT_MAX_REGISTERS, value(n)),
+            Self::OptLevel(level) => (Name::CU_JIT_OPTIMIZATION_LEVEL, value(level as u32)),
+            Self::DetermineTargetFromContext => (Name::CU_JIT_TARGET_FROM_CUCONTEXT, ptr::null_mut()),
+            Self::Target(target) => (Name::CU_JIT_TARGET, value(target as u32)),
+            Self::Fallback(fallback) => (Name::CU_JIT_FALLBACK_STRATEGY, value(fallback as u32)),
+            Self::GenenerateDebugInfo(on) => (Name::CU_JIT_GENERATE_DEBUG_INFO, value(on as u32)),
+            Self::GenerateLineInfo(on) => (Name::CU_JIT_GENERATE_LINE_INFO, value(on as u32)),
+        });
+        raw.unzip()
+    }
+}
+
+/// The stack that kernels with calls through pointers get, at least. Formatting text is made of such calls, and the driver cannot see how
+/// deep they go: its default of 1 KiB is too little for a number.
+const DEEP_STACK: usize = 8 << 10;
+
+impl Module {
+    /// Loads a file with PTX or machine code.
+    ///
+    /// # Errors
+    /// If there is no such file, or the driver rejects it.
+    pub fn from_file<P: AsRef<Path>>(path: P) -> CudaResult<Self> {
+        let mut bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) if !text.contains('\0') => Self::from_ptx(text, &[]),
+            _ => {
+                bytes.push(0);
+                // SAFETY: machine code says how long it is, and a NUL ends PTX.
+                unsafe { Self::load(bytes.as_ptr().cast(), &[]) }
+            }
+        }
+    }
+
+    /// Loads a fat binary.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    pub fn from_fatbin<T: AsRef<[u8]>>(bytes: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        // SAFETY: machine code says how long it is.
+        unsafe { Self::load(bytes.as_ref().as_ptr().cast(), options) }
+    }
+
+    /// Loads machine code.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    pub fn from_cubin<T: AsRef<[u8]>>(bytes: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        // SAFETY: as above.
+        unsafe { Self::load(bytes.as_ref().as_ptr().cast(), options) }
+    }
+
+    /// Compiles PTX.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    pub fn from_ptx_cstr(cstr: &CStr, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        let calls_through_pointers = cstr.to_bytes().windows(14).any(|w| w == b".callprototype");
+        if calls_through_pointers && CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < DEEP_STACK {
+            CurrentContext::set_resource_limit(ResourceLimit::StackSize, DEEP_STACK)?;
+        }
+        // SAFETY: a text that ends with a NUL.
+        unsafe { Self::load(cstr.as_ptr().cast(), options) }
+    }
+
+    /// Compiles PTX.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    pub fn from_ptx<T: AsRef<str>>(string: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        let text = CString::new(string.as_ref()).map_err(|_| CudaError::InvalidPtx)?;
+        Self::from_ptx_cstr(&text, options)
+    }
+
+    /// As [`Module::from_ptx`], without options.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    #[allow(clippy::should_implement_trait)]
+    pub fn from_str<T: AsRef<str>>(string: T) -> CudaResult<Self> {
+        Self::from_ptx(string, &[])
+    }
+
+    /// As [`Module::from_ptx_cstr`], without options.
+    ///
+    /// # Errors
+    /// If the driver rejects it.
+    pub fn load_from_string(image: &CStr) -> CudaResult<Self> {
+        Self::from_ptx_cstr(image, &[])
+    }
+
+    /// # Safety
+    /// `image` is PTX that ends with a NUL, or machine code.
+    unsafe fn load(image: *const c_void, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        let (mut names, mut values) = ModuleJitOption::into_raw(options);
+        let mut inner = ptr::null_mut();
+        // SAFETY: the caller's promise, options with their values, and a place for the result.
+        call(|| unsafe {
+            sys::cuModuleLoadDataEx(&mut inner, image, names.len() as u32, names.as_mut_ptr(), values.as_mut_ptr())
+        })?;
+        Ok(Self { inner })
+    }
+
+    /// Returns a variable of the module.
+    ///
+    /// # Errors
+    /// If there is none of the name.
+    ///
+    /// # Panics
+    /// If its size is not that of `T`.
+    pub fn get_global<'a, T: DeviceCopy>(&'a self, name: &CStr) -> CudaResult<Symbol<'a, T>> {
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: a module, a name, and places for the results.
+        call(|| unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.inner, name.as_ptr()) })?;
+        assert_eq!(bytes, size_of::<T>(), "bytes of the variable {name:?}");
+        Ok(Symbol { pointer: DevicePointer::from_raw(address), module: PhantomData })
+    }
+
+    /// Returns a kernel of the module.
+    ///
+    /// # Errors
+    /// If there is none of the name.
+    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
+        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
+        let mut function = ptr::null_mut();
+        // SAFETY: a module, a name, and a place for the result.
+        call(|| unsafe { sys::cuModuleGetFunction(&mut function, self.inner, name.as_ptr()) })?;
+        Ok(Function::new(function, self))
+    }
+
+    /// Unloads the module.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    #[allow(clippy::should_implement_trait)]
+    pub fn drop(mut module: Self) -> DropResult<Self> {
+        let inner = std::mem::replace(&mut module.inner, ptr::null_mut());
+        // SAFETY: a module that nobody else has.
+        match call(|| unsafe { sys::cuModuleUnload(inner) }) {
+            Ok(()) => Ok(()),
+            Err(error) => Err((error, Self { inner })),
+        }
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if !self.inner.is_null() {
+            // SAFETY: a module that nobody else has. Nobody could do anything about an error.
+            let _ = call(|| unsafe { sys::cuModuleUnload(self.inner) });
+        }
+    }
+}
+
+/// A variable of a module.
+#[derive(Debug)]
+pub struct Symbol<'a, T: DeviceCopy> {
+    pointer: DevicePointer<T>,
+    module: PhantomData<&'a Module>,
+}
+
+impl<T: DeviceCopy> crate::private::Sealed for Symbol<'_, T> {}
+
+impl<T: DeviceCopy> fmt::Pointer for Symbol<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.pointer, f)
+    }
+}
+
+impl<T: DeviceCopy> CopyDestination<T> for Symbol<'_, T> {
+    fn copy_from(&mut self, val: &T) -> CudaResult<()> {
+        // SAFETY: a variable of this size.
+        unsafe { write(self.pointer, std::slice::from_ref(val)) }
+    }
+
+    fn copy_to(&self, val: &mut T) -> CudaResult<()> {
+        // SAFETY: a variable of this size.
+        unsafe { read(self.pointer, std::slice::from_mut(val)) }
+    }
+}
