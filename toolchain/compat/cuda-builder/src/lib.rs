@@ -230,10 +230,10 @@ impl CudaBuilder {
         if self.arch.is_too_old() {
             println!("cargo::warning=cuda_builder compiles for {}, the oldest architecture it knows", self.arch.target());
         }
-        let out = env::var_os("OUT_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from).join("cuda_builder");
+        let out = folder();
         let shadow = shadow::write(&self.path, &out, &self.features)?;
         shadow.watched.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
-        let flags = self.flags(&shadow);
+        let flags = self.flags();
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let outcome = Builder::new(&shadow.folder)
             .target(Target::new(self.arch.target(), self.arch.ptx()))
@@ -241,8 +241,7 @@ impl CudaBuilder {
             .opt_level(self.opt_level)
             .alloc()
             .out_dir(&shadow.folder)
-            // Builds of several crates share what they depend on, if the flags are the same.
-            .cache_dir(out.join(if self.fma_contraction { "device" } else { "device-no-fma" }))
+            .cache_dir(out.join("device"))
             .build()?;
         let text = match outcome {
             Outcome::Kernels(kernels) => {
@@ -261,15 +260,26 @@ impl CudaBuilder {
         Ok(to)
     }
 
-    fn flags(&self, shadow: &shadow::Shadow) -> Vec<String> {
+    fn flags(&self) -> Vec<String> {
         let mut flags: Vec<String> = compile::FLAGS.iter().chain(CRATE_FLAGS).map(ToString::to_string).collect();
         let level = if self.fma_contraction { 2 } else { 0 };
         flags.push(format!("-Cllvm-args=-nvptx-fma-level={level}"));
         flags.extend(self.fast_sqrt.then(|| "-Cllvm-args=-nvptx-prec-sqrtf32=0".into()));
         flags.extend(self.fast_div.then(|| "-Cllvm-args=-nvptx-prec-divf32=0".into()));
-        flags.extend(shadow.flags.iter().cloned());
         flags
     }
+}
+
+/// Returns the folder for all that is written: beside those of the profiles, so that builds of both and of several crates of kernels
+/// share what they depend on.
+fn folder() -> PathBuf {
+    let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else { return "target/cuda_builder".into() };
+    let of_target = match out.ancestors().nth(2) {
+        // target/PROFILE/build/PACKAGE/out
+        Some(build) if build.ends_with("build") => out.ancestors().nth(4),
+        _ => None,
+    };
+    of_target.unwrap_or(&out).join("cuda_builder")
 }
 
 /// Writes a file, and its folder, unless it has this content: an unchanged time keeps cargo from compiling anew.

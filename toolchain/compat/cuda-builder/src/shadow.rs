@@ -27,8 +27,6 @@ pub struct Shadow {
     pub folder: PathBuf,
     /// What changes it.
     pub watched: Vec<PathBuf>,
-    /// Flags that it needs.
-    pub flags: Vec<String>,
 }
 
 /// Attributes of old kernels that rustc no longer has or that the builder gives itself, and what stands in their place.
@@ -66,12 +64,7 @@ pub fn write(path: &Path, out: &Path, args: &[String]) -> Result<Shadow> {
     metadata(&folder.join("Cargo.toml"), &folder, &[])?;
     let mut watched = vec![root.join("Cargo.toml"), workspace.join("Cargo.toml")];
     watched.extend(source.parent().map(Path::to_path_buf));
-    let flags = (library != source).then(|| {
-        let (from, to) = (library.parent().unwrap_or(&library), source.parent().unwrap_or(&source));
-        // Messages name the sources, not the copy.
-        format!("--remap-path-prefix={}={}", from.display(), to.display())
-    });
-    Ok(Shadow { folder, watched, flags: flags.into_iter().collect() })
+    Ok(Shadow { folder, watched })
 }
 
 fn hash(value: &impl Hash) -> u64 {

@@ -29,7 +29,7 @@ pub fn externally_visible(_: TokenStream, item: TokenStream) -> TokenStream {
     item
 }
 
-/// Says in which memory a static is: `shared`, where it has no initial value, or `global`.
+/// Says in which memory a static is: `shared`, where it has no initial value, or `global`. One in `constant` memory is in global memory.
 #[proc_macro_attribute]
 pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
     let space = parse_macro_input!(space as Ident);

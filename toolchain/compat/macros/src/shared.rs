@@ -12,8 +12,9 @@ use syn::{Error, Ident, ItemStatic, Result};
 pub fn expand(space: &Ident, item: &ItemStatic) -> Result<TokenStream> {
     match space.to_string().as_str() {
         "shared" => Ok(shared(item)),
-        "global" => Ok(quote!(#item)),
-        other => Err(Error::new(space.span(), format!("there are no statics in `{other}` memory: use `shared` or `global`"))),
+        // What the host could write in constant memory, it can write in global memory as well.
+        "global" | "constant" => Ok(quote!(#item)),
+        other => Err(Error::new(space.span(), format!("no static can be in `{other}` memory: use `shared`, `constant` or `global`"))),
     }
 }
 
