@@ -276,10 +276,14 @@ fn copied_where_old(source: &Path, folder: &Path) -> Result<PathBuf> {
     let root = fs::read_to_string(source).map_err(|error| failed("cannot read", source, error))?;
     let modern = without_old_attributes(&root);
     let (Some(from), Some(name)) = (source.parent(), source.file_name()) else { return Ok(source.to_path_buf()) };
+    let to = folder.join("src");
     if modern == root {
+        // By what is in this folder, the builder knows the sources.
+        let mut hasher = DefaultHasher::new();
+        hash_files(from, &mut hasher).map_err(|error| failed("cannot read", from, error))?;
+        write_text(&to.join("hash"), &format!("{:016x}\n", hasher.finish()))?;
         return Ok(source.to_path_buf());
     }
-    let to = folder.join("src");
     let mut kept = BTreeSet::from([to.join(name)]);
     copy(from, &to, source, &mut kept).map_err(|error| failed("cannot copy", from, error))?;
     write_text(&to.join(name), &modern)?;
@@ -305,6 +309,20 @@ fn copy(from: &Path, to: &Path, but: &Path, kept: &mut BTreeSet<PathBuf>) -> io:
         } else if path != but {
             put(&copied, &fs::read(&path)?)?;
             kept.insert(copied);
+        }
+    }
+    Ok(())
+}
+
+fn hash_files(folder: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
+    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        path.hash(hasher);
+        if path.is_dir() {
+            hash_files(&path, hasher)?;
+        } else {
+            fs::read(&path)?.hash(hasher);
         }
     }
     Ok(())
