@@ -63,7 +63,10 @@ pub mod prelude {
     pub use crate::__alloc::rc::Rc;
     pub use crate::__alloc::string::{String, ToString};
     pub use crate::__alloc::vec::Vec;
-    pub use crate::{assert_eq, assert_ne, f16, kernel, print, println, thread};
+    pub use crate::{f16, kernel, thread};
+    // `std` has its own on a host, and `core` has `assert_eq!` everywhere: with a second one by a glob, neither could be used.
+    #[cfg(target_os = "cuda")]
+    pub use crate::{print, println};
 }
 
 /// What macros of this crate expand to.

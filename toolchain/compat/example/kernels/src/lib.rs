@@ -129,7 +129,7 @@ pub unsafe fn formatted(text: &str, n: u32, len: *mut u32) {
     if thread::first() {
         let text = format!("{text} {n}");
         println!("a kernel says: {text}");
-        assert_eq!(text.is_empty(), false);
+        cuda_std::assert_eq!(text.is_empty(), false);
         *len = text.len() as u32;
     }
 }
