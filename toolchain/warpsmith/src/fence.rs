@@ -1,0 +1,21 @@
+//! Fences: they order a thread's own accesses to memory for others that look.
+
+use crate::back;
+
+/// Orders the accesses before and after for the threads of the block.
+#[inline(always)]
+pub fn block() {
+    back::fence_block();
+}
+
+/// Orders the accesses before and after for all threads of the device.
+#[inline(always)]
+pub fn device() {
+    back::fence_device();
+}
+
+/// Orders the accesses before and after for all threads of all devices, and the host.
+#[inline(always)]
+pub fn system() {
+    back::fence_system();
+}

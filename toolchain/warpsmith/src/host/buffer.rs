@@ -1,0 +1,337 @@
+//! Arrays in the memory of a device.
+
+use core::alloc::Layout;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Bound, Deref, DerefMut, RangeBounds};
+use std::format;
+use std::string::String;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+use cudarc::driver::{CudaStream, result};
+
+use super::device::Kind;
+use super::{Device, Error, Result, gpu};
+use crate::DeviceCopy;
+
+/// Memory of a device.
+pub(crate) struct Memory {
+    device: Device,
+    address: u64,
+    bytes: usize,
+    /// Whether the driver takes it back in the order of a stream.
+    is_pooled: bool,
+    uses: Mutex<Uses>,
+}
+
+/// The streams on a GPU that use some memory, so that what one writes and another reads or writes is kept in order. Nothing
+/// is recorded while only one stream uses it.
+#[derive(Default)]
+pub(crate) struct Uses {
+    writer: Option<Arc<CudaStream>>,
+    /// Streams that have read since, and therefore wait for the writer.
+    readers: Vec<Arc<CudaStream>>,
+}
+
+/// What a launch or a copy uses, and whether it writes there.
+pub(crate) type Used = (Arc<Memory>, bool);
+
+const CPU_ALIGN: usize = 256;
+
+impl Memory {
+    /// Allocates; the content is anything.
+    pub fn allocate(device: &Device, stream: Option<&Arc<CudaStream>>, bytes: usize) -> Result<Arc<Self>> {
+        // Empty buffers have an address, too: what a kernel only reads must not be null.
+        let room = bytes.max(1);
+        let (address, is_pooled) = match (device.kind(), stream) {
+            (Kind::Gpu(gpu), Some(stream)) => {
+                let fail =
+                    |error: cudarc::driver::DriverError| match gpu::failed("allocating device memory")(error)
+                    {
+                        Error::OutOfMemory { .. } => {
+                            let free = gpu.context.mem_get_info().ok().map(|(free, _)| free as u64);
+                            Error::OutOfMemory { bytes: bytes as u64, free }
+                        }
+                        other => other,
+                    };
+                gpu.context.bind_to_thread().map_err(fail)?;
+                let is_pooled = gpu.context.has_async_alloc();
+                // SAFETY: the context is bound, and the stream is one of it.
+                let address = unsafe {
+                    if is_pooled {
+                        result::malloc_async(stream.cu_stream(), room)
+                    } else {
+                        result::malloc_sync(room)
+                    }
+                };
+                (address.map_err(fail)?, is_pooled)
+            }
+            _ => {
+                let out = || Error::OutOfMemory { bytes: bytes as u64, free: None };
+                let layout = Layout::from_size_align(room, CPU_ALIGN).map_err(|_| out())?;
+                // SAFETY: the layout has a size.
+                let start = unsafe { std::alloc::alloc_zeroed(layout) };
+                if start.is_null() {
+                    return Err(out());
+                }
+                (start.expose_provenance() as u64, false)
+            }
+        };
+        let writer = stream.cloned();
+        let uses = Mutex::new(Uses { writer, readers: Vec::new() });
+        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, is_pooled, uses }))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Uses {
+    /// Lets a stream wait for whatever it must not overtake, before it reads or writes.
+    pub fn order(&mut self, stream: &Arc<CudaStream>, writes: bool) -> Result {
+        let is_same = |other: &Arc<CudaStream>| other.cu_stream() == stream.cu_stream();
+        let fail = gpu::failed("ordering streams");
+        let has_waited = self.readers.iter().any(is_same);
+        if let Some(writer) = &self.writer
+            && !is_same(writer)
+            && !has_waited
+        {
+            stream.join(writer).map_err(&fail)?;
+        }
+        if !writes {
+            if !has_waited && !self.writer.as_ref().is_some_and(is_same) {
+                self.readers.push(stream.clone());
+            }
+            return Ok(());
+        }
+        for reader in self.readers.drain(..).filter(|reader| reader.cu_stream() != stream.cu_stream()) {
+            stream.join(&reader).map_err(&fail)?;
+        }
+        self.writer = Some(stream.clone());
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let Kind::Gpu(gpu) = self.device.kind() else {
+            let layout =
+                Layout::from_size_align(self.bytes, CPU_ALIGN).expect("it was allocated with this layout");
+            // SAFETY: allocated with this layout, and nobody has it any more.
+            unsafe {
+                std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout)
+            };
+            return;
+        };
+        // Nobody can be told of errors here; on a device that has failed all calls do.
+        if gpu.context.bind_to_thread().is_err() {
+            return;
+        }
+        let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let last = uses.writer.take().or_else(|| uses.readers.pop());
+        // SAFETY: allocated by the same kind of call; all streams that use it are waited for, by the driver or by the stream that
+        // frees it.
+        unsafe {
+            match last {
+                Some(stream) if self.is_pooled => {
+                    for reader in uses.readers.drain(..) {
+                        let _ = stream.join(&reader);
+                    }
+                    let _ = result::free_async(self.address, stream.cu_stream());
+                }
+                _ => {
+                    let _ = result::free_sync(self.address);
+                }
+            }
+        }
+    }
+}
+
+/// Elements in the memory of a device: a [`Buffer`], or a part of one.
+///
+/// It has no size known at compile time, as `[T]` has not, so that it exists behind a reference only.
+pub struct DeviceSlice<T, Tail: ?Sized = [()]> {
+    memory: Arc<Memory>,
+    start: usize,
+    len: usize,
+    elements: PhantomData<T>,
+    #[allow(dead_code, reason = "it makes the type one without a size")]
+    tail: Tail,
+}
+
+type Handle<T> = DeviceSlice<T, [(); 0]>;
+
+/// An array in the memory of a device.
+pub struct Buffer<T>(Handle<T>);
+
+/// A part of a buffer, to read.
+pub struct Slice<'a, T>(Handle<T>, PhantomData<&'a Buffer<T>>);
+
+/// A part of a buffer, to read and write.
+pub struct SliceMut<'a, T>(Handle<T>, PhantomData<&'a mut Buffer<T>>);
+
+impl<T: DeviceCopy> Buffer<T> {
+    pub(crate) fn of_memory(memory: Arc<Memory>, len: usize) -> Self {
+        Buffer(DeviceSlice { memory, start: 0, len, elements: PhantomData, tail: [] })
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = DeviceSlice<T>;
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.0
+    }
+}
+
+impl<T> Deref for Slice<'_, T> {
+    type Target = DeviceSlice<T>;
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.0
+    }
+}
+
+impl<T> Deref for SliceMut<'_, T> {
+    type Target = DeviceSlice<T>;
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for SliceMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.0
+    }
+}
+
+impl<T> DeviceSlice<T> {
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> &Device {
+        &self.memory.device
+    }
+
+    /// Returns the address of the first element on the device, for code outside of this crate.
+    ///
+    /// Nothing there orders its work against that of streams.
+    pub fn address(&self) -> u64 {
+        self.memory.address + (self.start * size_of::<T>()) as u64
+    }
+
+    /// Returns a part, to read.
+    ///
+    /// # Errors
+    /// If the range is not within the elements.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_, T>> {
+        Ok(Slice(self.part(range)?, PhantomData))
+    }
+
+    /// Returns a part, to read and write.
+    ///
+    /// # Errors
+    /// If the range is not within the elements.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<SliceMut<'_, T>> {
+        Ok(SliceMut(self.part(range)?, PhantomData))
+    }
+
+    /// Returns the elements before `middle`, and the others.
+    ///
+    /// # Errors
+    /// If `middle` is past the end.
+    pub fn split_at_mut(&mut self, middle: usize) -> Result<(SliceMut<'_, T>, SliceMut<'_, T>)> {
+        Ok((SliceMut(self.part(..middle)?, PhantomData), SliceMut(self.part(middle..)?, PhantomData)))
+    }
+
+    fn part(&self, range: impl RangeBounds<usize>) -> Result<Handle<T>> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => start.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&end) => end.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len,
+        };
+        if start > end || end > self.len {
+            return Err(Error::Size(format!(
+                "the range {start}..{end} is not within a buffer of {} elements",
+                self.len
+            )));
+        }
+        let memory = self.memory.clone();
+        Ok(DeviceSlice {
+            memory,
+            start: self.start + start,
+            len: end - start,
+            elements: PhantomData,
+            tail: [],
+        })
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
+    /// Returns the address as a pointer; it can be followed on the device.
+    pub(crate) fn pointer(&self) -> *mut T {
+        core::ptr::with_exposed_provenance_mut(self.address() as usize)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// Fails if the memory is not that of a device.
+    pub(crate) fn check(&self, device: &Device) -> Result {
+        if self.device().is_same(device) {
+            return Ok(());
+        }
+        Err(Error::OtherDevice { what: "a buffer", of: self.device().label(), with: device.label() })
+    }
+}
+
+fn show<T>(f: &mut fmt::Formatter<'_>, name: &str, slice: &DeviceSlice<T>) -> fmt::Result {
+    let of: String = slice.device().label();
+    f.debug_struct(name).field("len", &slice.len).field("device", &of).finish()
+}
+
+impl<T> fmt::Debug for DeviceSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(f, "DeviceSlice", self)
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(f, "Buffer", self)
+    }
+}
+
+impl<T> fmt::Debug for Slice<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(f, "Slice", self)
+    }
+}
+
+impl<T> fmt::Debug for SliceMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(f, "SliceMut", self)
+    }
+}

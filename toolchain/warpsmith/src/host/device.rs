@@ -1,0 +1,212 @@
+//! Devices: GPUs, and the CPU in the place of one.
+
+use core::fmt;
+use std::string::{String, ToString};
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::grid::{Extent, Limits};
+use super::{Buffer, Result, Stream, gpu};
+use crate::DeviceCopy;
+use crate::back::Order;
+
+/// A device to run kernels on: a GPU, or the CPU. Cheap to clone.
+#[derive(Clone)]
+pub struct Device(Arc<Kind>);
+
+pub(crate) enum Kind {
+    Cpu(Order),
+    Gpu(gpu::Gpu),
+}
+
+/// What a device is and has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Properties {
+    /// Its name.
+    pub name: String,
+    /// The GPU's number; `None` for the CPU.
+    pub ordinal: Option<usize>,
+    /// Compute capability: major, minor. 0.0 for the CPU.
+    pub capability: (u32, u32),
+    /// Bytes of device memory; 0 for the CPU.
+    pub memory: u64,
+    /// Multiprocessors; cores of the CPU.
+    pub multiprocessors: u32,
+    /// The CUDA version that the driver supports: major, minor. 0.0 for the CPU.
+    pub driver: (u32, u32),
+    /// The most threads of a block.
+    pub block_threads: u32,
+    /// The most dynamic shared memory of a block, in bytes.
+    pub block_shared_bytes: u32,
+}
+
+impl Device {
+    /// Returns the GPU with the most multiprocessors; without a driver or a GPU, the CPU.
+    ///
+    /// # Errors
+    /// If there is a GPU, but it cannot be used.
+    pub fn best() -> Result<Self> {
+        let Ok(count) = gpu::count() else { return Ok(Device::cpu()) };
+        let all = (0..count).map(Device::gpu).collect::<Result<Vec<_>>>()?;
+        let best = all.into_iter().rev().max_by_key(|device| match &*device.0 {
+            Kind::Gpu(gpu) => gpu.properties.multiprocessors,
+            Kind::Cpu(_) => 0,
+        });
+        Ok(best.unwrap_or_else(Device::cpu))
+    }
+
+    /// Returns the CPU: kernels run on simulated threads, one at a time and in turn.
+    pub fn cpu() -> Self {
+        Device(Arc::new(Kind::Cpu(Order::Ascending)))
+    }
+
+    /// Returns the CPU with blocks and threads that take turns in an order made of `seed`: a missing barrier, or a race, gives
+    /// different results for different seeds.
+    pub fn cpu_shuffled(seed: u64) -> Self {
+        Device(Arc::new(Kind::Cpu(Order::Shuffled(seed))))
+    }
+
+    /// Opens a GPU, by its number from 0.
+    ///
+    /// # Errors
+    /// If there is no driver or no such GPU.
+    pub fn gpu(ordinal: usize) -> Result<Self> {
+        Ok(Device(Arc::new(Kind::Gpu(gpu::Gpu::open(ordinal)?))))
+    }
+
+    /// Returns what is known about each GPU.
+    ///
+    /// # Errors
+    /// If there is no driver or no GPU.
+    pub fn list() -> Result<Vec<Properties>> {
+        (0..gpu::count()?).map(|ordinal| Device::gpu(ordinal).map(|device| device.properties())).collect()
+    }
+
+    /// Returns what is known about the device.
+    pub fn properties(&self) -> Properties {
+        match &*self.0 {
+            Kind::Gpu(gpu) => gpu.properties.clone(),
+            Kind::Cpu(order) => Properties {
+                name: match order {
+                    Order::Ascending => "CPU".to_string(),
+                    Order::Shuffled(seed) => std::format!("CPU, shuffled by {seed}"),
+                },
+                ordinal: None,
+                capability: (0, 0),
+                memory: 0,
+                multiprocessors: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+                driver: (0, 0),
+                block_threads: CPU_LIMITS.threads,
+                block_shared_bytes: CPU_LIMITS.shared_bytes,
+            },
+        }
+    }
+
+    /// Returns whether the device is the CPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(&*self.0, Kind::Cpu(_))
+    }
+
+    /// Makes a stream: a queue of work that the device does in order.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(self)
+    }
+
+    /// Copies values into a new buffer, by a stream of its own.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn upload<T: DeviceCopy>(&self, values: &[T]) -> Result<Buffer<T>> {
+        self.stream()?.upload(values)
+    }
+
+    /// Waits for all work on the device.
+    ///
+    /// # Errors
+    /// If some of it failed.
+    pub fn synchronize(&self) -> Result {
+        match &*self.0 {
+            Kind::Cpu(_) => Ok(()),
+            Kind::Gpu(gpu) => gpu.context.synchronize().map_err(gpu::failed("waiting for the device")),
+        }
+    }
+
+    /// Sets the stack of each thread, in bytes. The driver reserves what it can tell a kernel needs. It cannot tell for
+    /// `core::fmt`, `dyn` and recursion: a kernel that formats an integer needs 2 KiB, a float 4 KiB, `format!` 8 KiB. On the
+    /// CPU it does nothing.
+    ///
+    /// # Errors
+    /// If the driver fails: the memory for all threads that the device can have at once may not suffice.
+    pub fn set_stack_bytes(&self, bytes: usize) -> Result {
+        self.set_limit(gpu::Limit::CU_LIMIT_STACK_SIZE, bytes)
+    }
+
+    /// Sets the size of the heap from which kernels allocate, in bytes; the driver's is 8 MiB. Before the first launch. On the CPU
+    /// it does nothing.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn set_heap_bytes(&self, bytes: usize) -> Result {
+        self.set_limit(gpu::Limit::CU_LIMIT_MALLOC_HEAP_SIZE, bytes)
+    }
+
+    /// Sets the size of the buffer for what kernels print, in bytes; the driver's is 1 MiB. Once it is full, the oldest text is
+    /// overwritten. On the CPU it does nothing.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn set_print_bytes(&self, bytes: usize) -> Result {
+        self.set_limit(gpu::Limit::CU_LIMIT_PRINTF_FIFO_SIZE, bytes)
+    }
+
+    fn set_limit(&self, limit: gpu::Limit, bytes: usize) -> Result {
+        match &*self.0 {
+            Kind::Cpu(_) => Ok(()),
+            Kind::Gpu(gpu) => {
+                gpu.context.set_limit(limit, bytes).map_err(gpu::failed("setting a limit of the device"))
+            }
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.0
+    }
+
+    /// Returns whether memory of one is memory of the other.
+    pub(crate) fn is_same(&self, other: &Device) -> bool {
+        match (&*self.0, &*other.0) {
+            (Kind::Cpu(_), Kind::Cpu(_)) => true,
+            (Kind::Gpu(a), Kind::Gpu(b)) => a.context.ordinal() == b.context.ordinal(),
+            _ => false,
+        }
+    }
+
+    /// Returns a name for messages.
+    pub(crate) fn label(&self) -> String {
+        match &*self.0 {
+            Kind::Cpu(_) => "the CPU".to_string(),
+            Kind::Gpu(gpu) => std::format!("GPU {}", gpu.context.ordinal()),
+        }
+    }
+}
+
+/// What the simulated device allows: what a large GPU does.
+pub(crate) const CPU_LIMITS: Limits = Limits {
+    threads: 1024,
+    block: Extent { x: 1024, y: 1024, z: 64 },
+    grid: Extent { x: i32::MAX as u32, y: 65535, z: 65535 },
+    shared_bytes: 227 << 10,
+};
+
+/// The most threads that a cooperative launch may have on the CPU, where each may need a thread of the system.
+pub(crate) const CPU_COOPERATIVE: u64 = 8192;
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.properties().name).finish()
+    }
+}

@@ -1,0 +1,168 @@
+//! What can go wrong, and what to do then.
+
+use core::fmt;
+use std::string::String;
+
+/// A result of this crate.
+pub type Result<T = ()> = core::result::Result<T, Error>;
+
+/// What went wrong. The text names the remedy, where there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver's library is not there.
+    NoDriver,
+    /// There is a driver, but no device. The text is the driver's.
+    NoDevice(String),
+    /// The device's number, and how many there are.
+    NoSuchDevice(usize, usize),
+    /// The build has no kernels, and why.
+    NoKernels(String),
+    /// The device is too old for the kernels of the build.
+    OldDevice {
+        /// Its name.
+        device: String,
+        /// Its compute capability, times ten.
+        capability: u32,
+        /// The lowest that the build has kernels for, times ten.
+        needed: u32,
+    },
+    /// The driver is too old for the kernels of the build.
+    OldDriver {
+        /// The CUDA version that the driver supports.
+        driver: (u32, u32),
+        /// The one that is needed.
+        needed: (u32, u32),
+    },
+    /// The build's kernels do not contain this one.
+    NoSuchKernel(String),
+    /// The driver rejects a kernel, with this message.
+    Rejected {
+        /// The kernel.
+        kernel: String,
+        /// The driver's messages.
+        log: String,
+    },
+    /// The shape of a launch is not possible, with what to change.
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A range that is not within a buffer, or two sizes that differ.
+    Size(String),
+    /// A buffer, stream or event of one device was used with another.
+    OtherDevice {
+        /// What.
+        what: &'static str,
+        /// Where it belongs.
+        of: String,
+        /// Where it was used.
+        with: String,
+    },
+    /// Memory of a device or of the host does not suffice.
+    OutOfMemory {
+        /// Bytes that were asked for.
+        bytes: u64,
+        /// Bytes that are free, if known.
+        free: Option<u64>,
+    },
+    /// A kernel failed on the CPU: a panic, a barrier that not all threads reach.
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// What happened.
+        message: String,
+        /// File, line and column, if known.
+        place: Option<(String, u32, u32)>,
+        /// Block and thread, as x, y and z, if known.
+        position: Option<([u32; 3], [u32; 3])>,
+    },
+    /// A kernel failed on a GPU; the device takes no more work of this process.
+    DeviceFault {
+        /// The driver's error.
+        message: String,
+    },
+    /// The driver failed.
+    Driver {
+        /// At what.
+        doing: &'static str,
+        /// The driver's error.
+        message: String,
+    },
+    /// What cannot be done now, and why.
+    Misuse(&'static str),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoDriver => f.write_str(
+                "no NVIDIA driver was found (libcuda.so.1, or nvcuda.dll on Windows): install one from \
+                 https://www.nvidia.com/drivers, or use Device::cpu()",
+            ),
+            Error::NoDevice(why) => write!(
+                f,
+                "the NVIDIA driver finds no GPU{why}: check with `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does not hide it; \
+                 or use Device::cpu()"
+            ),
+            Error::NoSuchDevice(ordinal, count) => {
+                write!(f, "there is no GPU {ordinal}: this machine has {count}, numbered from 0")
+            }
+            Error::NoKernels(why) => write!(f, "this program was built without GPU kernels: {why}"),
+            Error::OldDevice { device, capability, needed } => write!(
+                f,
+                "{device} has compute capability {}.{}, and the kernels of this build need {}.{}: build them for sm_{capability} \
+                 too, or use another device",
+                capability / 10,
+                capability % 10,
+                needed / 10,
+                needed % 10
+            ),
+            Error::OldDriver { driver, needed } => write!(
+                f,
+                "the NVIDIA driver supports CUDA {}.{}, and the kernels of this build need {}.{}: update the driver",
+                driver.0, driver.1, needed.0, needed.1
+            ),
+            Error::NoSuchKernel(kernel) => write!(
+                f,
+                "the build's kernels do not contain `{kernel}`: is its file compiled by the build script?"
+            ),
+            Error::Rejected { kernel, log } => {
+                write!(f, "the driver rejects the kernel `{kernel}`:\n{log}")
+            }
+            Error::Grid { kernel, problem } => write!(f, "cannot launch `{kernel}`: {problem}"),
+            Error::Size(problem) => f.write_str(problem),
+            Error::OtherDevice { what, of, with } => {
+                write!(f, "{what} of {of} was used with {with}: copy the data to that device first")
+            }
+            Error::OutOfMemory { bytes, free } => {
+                write!(f, "not enough memory for {bytes} bytes")?;
+                if let Some(free) = free {
+                    write!(f, " ({free} are free on the device)")?;
+                }
+                f.write_str(": use smaller buffers, or drop some first")
+            }
+            Error::Kernel { kernel, message, place, position } => {
+                write!(f, "kernel `{kernel}` failed: {message}")?;
+                if let Some((file, line, column)) = place {
+                    write!(f, ", at {file}:{line}:{column}")?;
+                }
+                if let Some((block, thread)) = position {
+                    write!(f, " (block {block:?}, thread {thread:?})")?;
+                }
+                Ok(())
+            }
+            Error::DeviceFault { message } => write!(
+                f,
+                "a kernel failed on the GPU ({message}), which takes no more work of this process. Run it on Device::cpu() for the \
+                 place, or under compute-sanitizer"
+            ),
+            Error::Driver { doing, message } => write!(f, "{doing}: the NVIDIA driver reports {message}"),
+            Error::Misuse(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

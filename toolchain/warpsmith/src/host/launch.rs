@@ -1,0 +1,175 @@
+//! Launches: what the methods of `Kernels` expand to.
+
+use core::ffi::c_void;
+use std::boxed::Box;
+use std::string::ToString;
+use std::sync::{Arc, PoisonError};
+use std::vec::Vec;
+
+use cudarc::driver::{result, sys};
+
+use super::buffer::Used;
+use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
+use super::grid::Limits;
+use super::module::Loaded;
+use super::stream::Work;
+use super::{DeviceSlice, Error, Grid, Module, Result, Stream, gpu};
+use crate::back::{self, Failure, Job};
+
+/// A launch that is being prepared.
+pub struct Launch<'a> {
+    kernel: &'static str,
+    stream: &'a Stream,
+    grid: Grid,
+    /// `None` on the CPU.
+    loaded: Option<Arc<Loaded>>,
+    uses: Vec<Used>,
+    parameters: Vec<*mut c_void>,
+}
+
+/// Dynamic shared memory that every kernel may have without asking.
+const USUAL_SHARED: u32 = 48 << 10;
+
+impl<'a> Launch<'a> {
+    /// Checks device and grid.
+    pub fn new(module: &Module, stream: &'a Stream, kernel: &'static str, grid: Grid) -> Result<Self> {
+        if !module.device().is_same(stream.device()) {
+            let (of, with) = (module.device().label(), stream.device().label());
+            return Err(Error::OtherDevice { what: "kernels", of, with });
+        }
+        let impossible = |problem| Error::Grid { kernel: kernel.to_string(), problem };
+        let (loaded, limits) = match module.device().kind() {
+            Kind::Cpu(_) => (None, CPU_LIMITS),
+            Kind::Gpu(gpu) => {
+                let loaded = module.loaded(kernel)?;
+                let threads = loaded.facts.block_threads.min(gpu.limits.threads);
+                let shared_bytes = gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes);
+                (Some(loaded), Limits { threads, shared_bytes, ..gpu.limits })
+            }
+        };
+        if let Some(problem) = grid.problem(&limits) {
+            return Err(impossible(problem));
+        }
+        let total = grid.blocks.count() * grid.threads.count();
+        if loaded.is_none() && grid.is_cooperative && total > CPU_COOPERATIVE {
+            return Err(impossible(std::format!(
+                "a cooperative launch of {total} threads, and the CPU can have {CPU_COOPERATIVE} at once: use fewer blocks"
+            )));
+        }
+        Ok(Launch { kernel, stream, grid, loaded, uses: Vec::new(), parameters: Vec::new() })
+    }
+
+    /// Notes that the kernel reads this.
+    pub(crate) fn reads<T>(&mut self, slice: &DeviceSlice<T>) -> Result<*mut T> {
+        slice.check(self.stream.device())?;
+        self.uses.push((slice.memory().clone(), false));
+        Ok(slice.pointer())
+    }
+
+    /// Notes that the kernel writes this.
+    pub(crate) fn writes<T>(&mut self, slice: &mut DeviceSlice<T>) -> Result<*mut T> {
+        slice.check(self.stream.device())?;
+        self.uses.push((slice.memory().clone(), true));
+        Ok(slice.pointer())
+    }
+
+    /// Adds a parameter in PTX, unless it takes no place. The value must stay where it is until the launch.
+    pub fn parameter<T>(&mut self, value: &T) {
+        if size_of::<T>() > 0 {
+            self.parameters.push((&raw const *value).cast_mut().cast());
+        }
+    }
+
+    /// Launches.
+    ///
+    /// # Safety
+    /// `body` is the kernel with these parameters, as the kernel on the device has them; the memory in them is what was noted.
+    pub unsafe fn run(self, body: impl Fn() + 'static) -> Result {
+        match self.loaded.clone() {
+            // SAFETY: the caller's promise.
+            Some(loaded) => unsafe { self.run_on_gpu(&loaded) },
+            None => self.run_on_cpu(Box::new(body)),
+        }
+    }
+
+    fn run_on_cpu(self, body: super::Body) -> Result {
+        let Kind::Cpu(order) = *self.stream.device().kind() else {
+            return Err(Error::NoSuchKernel(self.kernel.to_string()));
+        };
+        let (kernel, grid) = (self.kernel, self.grid);
+        let work = move || {
+            let job = Job {
+                blocks: grid.blocks.dim(),
+                threads: grid.threads.dim(),
+                dynamic_bytes: grid.shared_bytes as usize,
+                is_cooperative: grid.is_cooperative,
+                order,
+                body: &*body,
+            };
+            back::run(&job).map_err(|failure| error_of(kernel, failure))
+        };
+        // SAFETY: the body is a kernel and its parameters in PTX: numbers and addresses.
+        self.stream.work(&self.uses, unsafe { Work::assume_send(Box::new(work)) })
+    }
+
+    /// # Safety
+    /// As [`Launch::run`].
+    unsafe fn run_on_gpu(mut self, loaded: &Loaded) -> Result {
+        let Some(stream) = self.stream.cuda() else {
+            return Err(Error::NoSuchKernel(self.kernel.to_string()));
+        };
+        let function = &loaded.function;
+        if self.grid.shared_bytes > USUAL_SHARED.saturating_sub(loaded.facts.shared_bytes) {
+            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let set = function.set_attribute(attribute, self.grid.shared_bytes as i32);
+            set.map_err(gpu::failed("asking for dynamic shared memory"))?;
+        }
+        let (grid, parameters) = (self.grid, &mut self.parameters);
+        let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
+        if grid.is_cooperative {
+            self.stream.forbid_in_capture("a cooperative launch cannot be captured into a graph")?;
+            cooperative.order(stream, true)?;
+        }
+        let launched = self.stream.enqueue(&self.uses, "launching a kernel", || {
+            let (blocks, threads) = (grid.blocks.tuple(), grid.threads.tuple());
+            let (handle, shared) = (function.cu_function(), grid.shared_bytes);
+            // SAFETY: the caller's promise about the parameters; the grid was checked.
+            unsafe {
+                if grid.is_cooperative {
+                    result::launch_cooperative_kernel(
+                        handle,
+                        blocks,
+                        threads,
+                        shared,
+                        stream.cu_stream(),
+                        parameters,
+                    )
+                } else {
+                    result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
+                }
+            }
+        });
+        launched.map_err(|error| match error {
+            Error::Driver { message, .. }
+                if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") =>
+            {
+                let problem =
+                    "more blocks than run at the same time, which a cooperative launch needs: use fewer"
+                        .to_string();
+                Error::Grid { kernel: self.kernel.to_string(), problem }
+            }
+            other => other,
+        })
+    }
+}
+
+fn error_of(kernel: &str, failure: Failure) -> Error {
+    Error::Kernel {
+        kernel: kernel.to_string(),
+        message: failure.message,
+        place: failure.place,
+        position: failure
+            .position
+            .map(|(block, thread)| ([block.x, block.y, block.z], [thread.x, thread.y, thread.z])),
+    }
+}

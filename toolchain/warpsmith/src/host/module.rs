@@ -1,0 +1,315 @@
+//! From embedded PTX to kernels that can be launched.
+
+use core::ffi::c_void;
+use core::fmt;
+use core::ptr::null_mut;
+use std::collections::HashMap;
+use std::format;
+use std::string::{String, ToString};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::vec;
+use std::vec::Vec;
+
+use cudarc::driver::{CudaFunction, DriverError, sys};
+use cudarc::nvrtc;
+
+use super::buffer::Uses;
+use super::device::Kind;
+use super::gpu::{self, Gpu};
+use super::image::{Image, Images, driver_for};
+use super::{Device, Error, Properties, Result, cache};
+
+/// The kernels of a program, for one device. Cheap to clone.
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    /// The text for the device; `None` on the CPU.
+    image: Option<&'static Image>,
+    loaded: Mutex<HashMap<String, Arc<Loaded>>>,
+}
+
+/// A kernel on a GPU.
+pub(crate) struct Loaded {
+    pub function: CudaFunction,
+    pub facts: KernelFacts,
+    /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
+    pub cooperative: Mutex<Uses>,
+}
+
+/// What a compiled kernel needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelFacts {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of local memory of a thread: stack, and registers that did not fit.
+    pub local_bytes: u32,
+    /// Bytes of static shared memory of a block.
+    pub shared_bytes: u32,
+    /// The most threads that a block can have.
+    pub block_threads: u32,
+}
+
+/// An instance of a kernel with types, and its name on the device.
+#[diagnostic::on_unimplemented(
+    message = "the kernel has no instance for these types",
+    note = "a generic kernel is compiled for the types that its attribute names, as in `#[kernel(f32, f64)]`"
+)]
+pub trait Named {
+    /// The name.
+    const NAME: &'static str;
+}
+
+impl Module {
+    /// Chooses the text for a device.
+    ///
+    /// # Errors
+    /// If the build has no kernels, or the device or the driver is too old for them.
+    pub fn load(device: &Device, images: &'static Images) -> Result<Self> {
+        let image = match device.kind() {
+            Kind::Cpu(_) => None,
+            Kind::Gpu(gpu) => {
+                let asked = std::env::var("WARPSMITH_ARCH").ok();
+                Some(choose(images, &gpu.properties, asked.as_deref())?)
+            }
+        };
+        Ok(Module(Arc::new(Inner { device: device.clone(), image, loaded: Mutex::default() })))
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// Returns the architecture whose kernels run, 90 for `sm_90`; `None` on the CPU.
+    pub fn architecture(&self) -> Option<u32> {
+        self.0.image.map(|image| image.capability)
+    }
+
+    /// Compiles and loads a kernel before its first launch, and returns what it needs; `None` on the CPU.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or the driver rejects it.
+    pub fn prepare(&self, kernel: &str) -> Result<Option<KernelFacts>> {
+        match self.device().kind() {
+            Kind::Cpu(_) => Ok(None),
+            Kind::Gpu(_) => self.loaded(kernel).map(|loaded| Some(loaded.facts)),
+        }
+    }
+
+    pub(crate) fn loaded(&self, kernel: &str) -> Result<Arc<Loaded>> {
+        let mut all = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = all.get(kernel) {
+            return Ok(loaded.clone());
+        }
+        let (Kind::Gpu(gpu), Some(image)) = (self.device().kind(), self.0.image) else {
+            return Err(Error::NoSuchKernel(kernel.to_string()));
+        };
+        let loaded = Arc::new(load(gpu, image, kernel)?);
+        all.insert(kernel.to_string(), loaded.clone());
+        Ok(loaded)
+    }
+}
+
+/// Returns the newest text that the device and its driver can run. `asked` names another, as `sm_70`.
+fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>) -> Result<&'static Image> {
+    if let Some(why) = images.missing {
+        return Err(Error::NoKernels(why.to_string()));
+    }
+    let (major, minor) = properties.capability;
+    let capability = 10 * major + minor;
+    let mut needed = None;
+    let mut best: Option<&'static Image> = None;
+    for image in images.texts {
+        let is_asked = asked.is_none_or(|name| name == format!("sm_{}", image.capability));
+        if image.capability > capability || !is_asked {
+            continue;
+        }
+        let oldest = driver_for(image.version()?);
+        if oldest > properties.driver {
+            needed = Some(needed.map_or(oldest, |other: (u32, u32)| other.min(oldest)));
+        } else if best.is_none_or(|best| best.capability < image.capability) {
+            best = Some(image);
+        }
+    }
+    if let Some(best) = best {
+        return Ok(best);
+    }
+    if let Some(needed) = needed {
+        return Err(Error::OldDriver { driver: properties.driver, needed });
+    }
+    let lowest = images.texts.iter().map(|image| image.capability).min();
+    let device = properties.name.clone();
+    match (lowest, asked) {
+        (Some(needed), None) => Err(Error::OldDevice { device, capability, needed }),
+        (Some(_), Some(asked)) => Err(Error::NoKernels(format!(
+            "WARPSMITH_ARCH={asked} names no architecture of the build that {device} (sm_{capability}) can run"
+        ))),
+        (None, _) => Err(Error::NoKernels("the build script compiled none".to_string())),
+    }
+}
+
+/// Compiles one kernel of a text, or takes it from the cache, and loads it.
+fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
+    let rejected = |log: String| Error::Rejected { kernel: kernel.to_string(), log };
+    let text = image.only(kernel)?;
+    gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
+    let (major, minor) = gpu.properties.capability;
+    let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
+    let from_cache = cache::get(&key).and_then(|binary| load_binary(gpu, binary, kernel).ok());
+    let function = match from_cache {
+        Some(function) => function,
+        None => {
+            let binary =
+                link(text).map_err(|(error, log)| rejected(format!("{}\n{log}", gpu::describe(&error))))?;
+            cache::put(&key, &binary);
+            load_binary(gpu, binary, kernel).map_err(|error| rejected(gpu::describe(&error)))?
+        }
+    };
+    let fail = gpu::failed("asking for what a kernel needs");
+    let facts = KernelFacts {
+        registers: function.num_regs().map_err(&fail)? as u32,
+        local_bytes: function.local_size_bytes().map_err(&fail)? as u32,
+        shared_bytes: function.shared_size_bytes().map_err(&fail)? as u32,
+        block_threads: function.max_threads_per_block().map_err(&fail)? as u32,
+    };
+    Ok(Loaded { function, facts, cooperative: Mutex::default() })
+}
+
+fn load_binary(gpu: &Gpu, binary: Vec<u8>, kernel: &str) -> core::result::Result<CudaFunction, DriverError> {
+    gpu.context.load_module(nvrtc::Ptx::from_binary(binary))?.load_function(kernel)
+}
+
+/// Compiles PTX with the driver's linker, which, unlike its loader, returns its messages.
+fn link(text: String) -> core::result::Result<Vec<u8>, (DriverError, String)> {
+    let mut log = vec![0u8; 8192];
+    let mut options =
+        [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // A size is passed in place of a pointer.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), core::ptr::without_provenance_mut(log.len())];
+    let mut text = text.into_bytes();
+    text.push(0);
+    let mut state = null_mut();
+    // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it is destroyed.
+    let linked = unsafe {
+        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
+            |()| {
+                let binary = link_with(state, &mut text);
+                let closed = sys::cuLinkDestroy(state).result();
+                binary.and_then(|binary| closed.map(|()| binary))
+            },
+        )
+    };
+    linked.map_err(|error| {
+        let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+        (error, String::from_utf8_lossy(&log[..end]).into_owned())
+    })
+}
+
+/// # Safety
+/// `state` is an open linker; `text` ends with a NUL.
+unsafe fn link_with(state: sys::CUlinkState, text: &mut [u8]) -> core::result::Result<Vec<u8>, DriverError> {
+    let (mut binary, mut size) = (null_mut(), 0usize);
+    let kind = sys::CUjitInputType::CU_JIT_INPUT_PTX;
+    // SAFETY: the caller's promise; `binary` and `size` describe memory of the linker.
+    unsafe {
+        let data = text.as_mut_ptr().cast();
+        sys::cuLinkAddData_v2(state, kind, data, text.len(), c"kernels".as_ptr(), 0, null_mut(), null_mut())
+            .result()?;
+        sys::cuLinkComplete(state, &mut binary, &mut size).result()?;
+        Ok(core::slice::from_raw_parts(binary.cast::<u8>(), size).to_vec())
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("device", self.device())
+            .field("architecture", &self.architecture())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::image::Part;
+    use std::boxed::Box;
+    use std::io::Write as _;
+
+    /// A text with one kernel, packed as a build script does it.
+    fn image(capability: u32, version: &str) -> Image {
+        let pack = |text: &str| {
+            let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            packed.write_all(text.as_bytes()).unwrap();
+            packed.finish().unwrap()
+        };
+        let (common, kernel) =
+            (pack(&format!(".version {version}\n.target sm_{capability}\n// end\n")), pack("kernel\n"));
+        let (first, all) = (common.len(), [common, kernel].concat());
+        let at = format!(".version {version}\n.target sm_{capability}\n").len();
+        let parts = vec![Part { name: "k", at, packed: first..all.len() }];
+        Image {
+            capability,
+            packed: Box::leak(all.into_boxed_slice()),
+            common: 0..first,
+            parts: Box::leak(parts.into_boxed_slice()),
+        }
+    }
+
+    fn images() -> &'static Images {
+        let texts = Box::leak(vec![image(70, "7.0"), image(90, "8.0")].into_boxed_slice());
+        Box::leak(Box::new(Images { texts, missing: None, compiler: None }))
+    }
+
+    fn device(capability: (u32, u32), driver: (u32, u32)) -> Properties {
+        let mut properties = Device::cpu().properties();
+        (properties.capability, properties.driver) = (capability, driver);
+        properties.name = "a GPU".to_string();
+        properties
+    }
+
+    #[test]
+    fn the_newest_text_that_device_and_driver_can_run() {
+        let chosen = |capability, driver, asked| {
+            choose(images(), &device(capability, driver), asked).map(|image| image.capability)
+        };
+        assert_eq!(chosen((9, 0), (12, 0), None), Ok(90));
+        assert_eq!(chosen((12, 0), (13, 0), None), Ok(90));
+        assert_eq!(chosen((8, 6), (13, 0), None), Ok(70));
+        assert_eq!(chosen((9, 0), (11, 8), None), Ok(70), "the driver does not read PTX 8.0");
+        assert_eq!(chosen((9, 0), (12, 0), Some("sm_70")), Ok(70));
+        let old = chosen((7, 0), (10, 2), None).unwrap_err();
+        assert_eq!(old, Error::OldDriver { driver: (10, 2), needed: (11, 0) });
+        assert!(old.to_string().contains("update the driver"), "{old}");
+        let old = chosen((6, 1), (13, 0), None).unwrap_err();
+        assert!(old.to_string().contains("6.1") && old.to_string().contains("sm_61"), "{old}");
+        assert!(matches!(chosen((8, 0), (13, 0), Some("sm_90")), Err(Error::NoKernels(_))));
+        let none = Box::leak(Box::new(Images::none("no compiler: install one")));
+        let none = choose(none, &device((9, 0), (13, 0)), None).unwrap_err();
+        assert!(none.to_string().contains("no compiler: install one"), "{none}");
+    }
+
+    #[test]
+    fn a_text_is_put_together_again() {
+        let image = image(90, "8.0");
+        assert_eq!(image.only("k").unwrap(), ".version 8.0\n.target sm_90\nkernel\n// end\n");
+        assert_eq!(image.text().unwrap(), image.only("k").unwrap());
+        assert_eq!(image.version(), Ok((8, 0)));
+        assert_eq!(image.only("other"), Err(Error::NoSuchKernel("other".to_string())));
+        let damaged = Image { packed: &image.packed[..10], ..image };
+        assert!(matches!(damaged.text(), Err(Error::NoKernels(_))));
+    }
+
+    #[test]
+    fn without_a_driver_there_is_the_cpu_and_an_error_with_the_remedy() {
+        if gpu::count().is_ok() {
+            return;
+        }
+        assert!(Device::best().unwrap().is_cpu());
+        let error = Device::gpu(0).unwrap_err();
+        assert!(error.to_string().contains("Device::cpu()"), "{error}");
+    }
+}

@@ -1,0 +1,367 @@
+//! Queues of work.
+
+use core::ffi::c_void;
+use core::fmt;
+use std::boxed::Box;
+use std::format;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::vec::Vec;
+
+use cudarc::driver::{CudaStream, DriverError, result, sys};
+
+use super::buffer::{Memory, Used};
+use super::device::Kind;
+use super::graph::{Capture, Graph};
+use super::{Buffer, Device, DeviceSlice, Error, Event, Result, gpu};
+use crate::DeviceCopy;
+
+/// A queue of work, which the device does in order. Cheap to clone: the clones are the same queue.
+///
+/// On a GPU a launch returns at once, and so may errors of a kernel come from a later call: the next that waits. Buffers are in
+/// order across streams, too: what one stream writes, another reads after that. On the CPU every call returns when its work is done.
+#[derive(Clone)]
+pub struct Stream(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    /// `None` on the CPU.
+    stream: Option<Arc<CudaStream>>,
+    capture: Mutex<Option<Capture>>,
+}
+
+/// Work on the CPU.
+pub(crate) struct Work(Box<dyn Fn() -> Result>);
+
+// SAFETY: what `assume_send` was promised.
+unsafe impl Send for Work {}
+
+impl Work {
+    /// # Safety
+    /// What it captures may be sent to another thread.
+    pub unsafe fn assume_send(work: Box<dyn Fn() -> Result>) -> Self {
+        Work(work)
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(device: &Device) -> Result<Self> {
+        let stream = match device.kind() {
+            Kind::Cpu(_) => None,
+            Kind::Gpu(gpu) => Some(gpu.context.new_stream().map_err(gpu::failed("making a stream"))?),
+        };
+        Ok(Stream(Arc::new(Inner { device: device.clone(), stream, capture: Mutex::new(None) })))
+    }
+
+    /// Returns the device.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    pub(crate) fn cuda(&self) -> Option<&Arc<CudaStream>> {
+        self.0.stream.as_ref()
+    }
+
+    /// Copies values into a new buffer, and waits until they are there.
+    ///
+    /// # Errors
+    /// If device memory does not suffice, a graph is captured, or the driver fails.
+    pub fn upload<T: DeviceCopy>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = self.allocate(values.len())?;
+        self.write(&mut buffer, values)?;
+        Ok(buffer)
+    }
+
+    /// Makes a buffer of zeros.
+    ///
+    /// # Errors
+    /// If device memory does not suffice, a graph is captured, or the driver fails.
+    pub fn zeroed<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
+        let mut buffer = self.allocate(len)?;
+        self.fill_bytes(&mut buffer, 0)?;
+        Ok(buffer)
+    }
+
+    /// Makes a buffer of which each element is `value`.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
+        self.upload(&std::vec![value; len])
+    }
+
+    fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
+        self.forbid_in_capture(
+            "memory cannot be allocated while a graph is captured: make the buffers before",
+        )?;
+        let out = || Error::OutOfMemory { bytes: u64::MAX, free: None };
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out)?;
+        Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes)?, len))
+    }
+
+    /// Copies values into a buffer of the same length, and waits until they are there.
+    ///
+    /// # Errors
+    /// If the lengths differ, the buffer is of another device, a graph is captured, or the driver fails.
+    pub fn write<T: DeviceCopy>(&self, to: &mut DeviceSlice<T>, values: &[T]) -> Result {
+        self.forbid_in_capture("the host's data cannot be copied while a graph is captured: copy it before")?;
+        same_length(values.len(), to.len())?;
+        to.check(self.device())?;
+        let (address, bytes) = (to.address(), to.bytes());
+        let uses = [(to.memory().clone(), true)];
+        match self.cuda() {
+            // SAFETY: the whole of `values` to as many elements of the device, before `values` is free again.
+            Some(stream) => self.enqueue(&uses, "copying to the device", || unsafe {
+                let raw = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes);
+                if bytes > 0 {
+                    result::memcpy_htod_async(address, raw, stream.cu_stream())?;
+                }
+                stream.synchronize()
+            }),
+            None => {
+                let _held = uses[0].0.lock();
+                // SAFETY: as many elements there, which nobody else uses now.
+                unsafe { to.pointer().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies a buffer to the host, after everything that was queued before.
+    ///
+    /// # Errors
+    /// If the buffer is of another device, a graph is captured, the driver fails, or a kernel before did.
+    pub fn download<T: DeviceCopy>(&self, from: &DeviceSlice<T>) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        let out = |_| Error::OutOfMemory { bytes: from.bytes() as u64, free: None };
+        values.try_reserve_exact(from.len()).map_err(out)?;
+        self.read_raw(from, values.as_mut_ptr())?;
+        // SAFETY: all of them were written, and any bytes are a value.
+        unsafe { values.set_len(from.len()) };
+        Ok(values)
+    }
+
+    /// Copies a buffer to the host, into as many values, after everything that was queued before.
+    ///
+    /// # Errors
+    /// If the lengths differ; else as [`Stream::download`].
+    pub fn read<T: DeviceCopy>(&self, from: &DeviceSlice<T>, values: &mut [T]) -> Result {
+        same_length(from.len(), values.len())?;
+        self.read_raw(from, values.as_mut_ptr())
+    }
+
+    /// Copies to `to`, where there is room.
+    fn read_raw<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: *mut T) -> Result {
+        self.forbid_in_capture("data cannot be copied to the host while a graph is captured: copy it after")?;
+        from.check(self.device())?;
+        let (address, bytes) = (from.address(), from.bytes());
+        let uses = [(from.memory().clone(), false)];
+        match self.cuda() {
+            // SAFETY: as many bytes as the elements have, to room for them; they are there when the stream has been waited for.
+            Some(stream) => self.enqueue(&uses, "waiting for kernels", || unsafe {
+                if bytes > 0 {
+                    let raw = to.cast::<c_void>();
+                    sys::cuMemcpyDtoHAsync_v2(raw, address, bytes, stream.cu_stream()).result()?;
+                }
+                stream.synchronize()
+            }),
+            None => {
+                let _held = uses[0].0.lock();
+                // SAFETY: as many elements, which nobody writes now.
+                unsafe { to.copy_from_nonoverlapping(from.pointer(), from.len()) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets every byte of a buffer.
+    ///
+    /// # Errors
+    /// If the buffer is of another device, or the driver fails.
+    pub fn fill_bytes<T: DeviceCopy>(&self, to: &mut DeviceSlice<T>, byte: u8) -> Result {
+        to.check(self.device())?;
+        let (address, bytes, pointer) = (to.address(), to.bytes(), to.pointer().cast::<u8>());
+        let uses = [(to.memory().clone(), true)];
+        match self.cuda() {
+            Some(_) if bytes == 0 => Ok(()),
+            // SAFETY: the bytes of the buffer, which is kept alive until its stream is done.
+            Some(stream) => self.enqueue(&uses, "filling device memory", || unsafe {
+                result::memset_d8_async(address, byte, bytes, stream.cu_stream())
+            }),
+            None => self.work(
+                &uses,
+                // SAFETY: an address; the bytes of the buffer, which `uses` keeps alive and locked.
+                unsafe {
+                    Work::assume_send(Box::new(move || {
+                        pointer.write_bytes(byte, bytes);
+                        Ok(())
+                    }))
+                },
+            ),
+        }
+    }
+
+    /// Copies elements of one buffer to another of the same length, on the same GPU or another.
+    ///
+    /// # Errors
+    /// If the lengths differ, `to` is of another device than the stream, only one of the two is on the CPU, or the driver fails.
+    pub fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result {
+        same_length(from.len(), to.len())?;
+        to.check(self.device())?;
+        let uses = [(from.memory().clone(), false), (to.memory().clone(), true)];
+        let (source, target, bytes) = (from.address(), to.address(), from.bytes());
+        let (from_pointer, to_pointer) = (from.pointer().cast::<u8>(), to.pointer().cast::<u8>());
+        match (self.cuda(), from.device().kind(), to.device().kind()) {
+            (Some(_), Kind::Gpu(_), Kind::Gpu(_)) if bytes == 0 => Ok(()),
+            (Some(stream), Kind::Gpu(a), Kind::Gpu(b)) => {
+                // SAFETY: as many bytes of both, which are kept alive until their streams are done.
+                self.enqueue(&uses, "copying on the device", || unsafe {
+                    if from.device().is_same(to.device()) {
+                        return result::memcpy_dtod_async(target, source, bytes, stream.cu_stream());
+                    }
+                    let (to, from) = (b.context.cu_ctx(), a.context.cu_ctx());
+                    result::memcpy_peer_async(to, target, from, source, bytes, stream.cu_stream())
+                })
+            }
+            (None, Kind::Cpu(_), Kind::Cpu(_)) => self.work(
+                &uses,
+                // SAFETY: addresses; as many bytes of both, which `uses` keeps alive and locked, perhaps parts of one buffer.
+                unsafe {
+                    Work::assume_send(Box::new(move || {
+                        to_pointer.copy_from(from_pointer, bytes);
+                        Ok(())
+                    }))
+                },
+            ),
+            _ => from.check(self.device()),
+        }
+    }
+
+    /// Waits for everything that was queued.
+    ///
+    /// # Errors
+    /// If some of it failed, or a graph is captured.
+    pub fn synchronize(&self) -> Result {
+        self.forbid_in_capture("a stream cannot be waited for while a graph is captured")?;
+        let Some(stream) = self.cuda() else { return Ok(()) };
+        stream.synchronize().map_err(gpu::failed("waiting for kernels"))
+    }
+
+    /// Records a moment: when everything that was queued before is done.
+    ///
+    /// # Errors
+    /// If the driver fails, or a graph is captured.
+    pub fn record(&self) -> Result<Event> {
+        self.forbid_in_capture("events cannot be recorded while a graph is captured")?;
+        Event::record(self)
+    }
+
+    /// Lets what is queued from now on wait for an event.
+    ///
+    /// # Errors
+    /// If the driver fails, a graph is captured, or the event is of the CPU and the stream of a GPU, or the other way round.
+    pub fn wait(&self, event: &Event) -> Result {
+        self.forbid_in_capture("events cannot be waited for while a graph is captured")?;
+        event.wait_on(self)
+    }
+
+    /// Captures what `queue` queues on this stream into a graph, instead of doing it: launches, fills and copies on the device.
+    ///
+    /// # Errors
+    /// That of `queue`, or the driver's.
+    pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
+        let fail = gpu::failed("capturing a graph");
+        self.forbid_in_capture("a graph is being captured on this stream already")?;
+        if let Some(stream) = self.cuda() {
+            stream
+                .begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+                .map_err(&fail)?;
+        }
+        *self.captured() = Some(Capture::default());
+        let queued = queue(self);
+        let capture = self.captured().take().unwrap_or_default();
+        let graph = match self.cuda() {
+            Some(stream) => {
+                let ended = stream.end_capture(sys::CUgraphInstantiate_flags(0));
+                queued?;
+                Some(ended.map_err(&fail)?.ok_or(Error::Misuse("the captured graph is empty"))?)
+            }
+            None => {
+                queued?;
+                None
+            }
+        };
+        Ok(Graph::new(self.clone(), capture, graph))
+    }
+
+    fn captured(&self) -> std::sync::MutexGuard<'_, Option<Capture>> {
+        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn forbid_in_capture(&self, why: &'static str) -> Result {
+        if self.captured().is_some() { Err(Error::Misuse(why)) } else { Ok(()) }
+    }
+
+    /// Gives work to a GPU's stream, in order with other streams that use the same memory; in a capture, notes the memory.
+    pub(crate) fn enqueue(
+        &self,
+        uses: &[Used],
+        doing: &'static str,
+        enqueue: impl FnOnce() -> core::result::Result<(), DriverError>,
+    ) -> Result {
+        let Some(stream) = self.cuda() else { return Ok(()) };
+        let fail = gpu::failed(doing);
+        stream.context().bind_to_thread().map_err(&fail)?;
+        if let Some(capture) = &mut *self.captured() {
+            capture.uses.extend_from_slice(uses);
+            return enqueue().map_err(fail);
+        }
+        let uses = in_order(uses);
+        // Held until the work is queued, so that no other thread orders its own before it is.
+        let mut held: Vec<_> = uses.iter().map(|(memory, writes)| (memory.lock(), *writes)).collect();
+        for (memory, writes) in &mut held {
+            memory.order(stream, *writes)?;
+        }
+        enqueue().map_err(fail)
+    }
+
+    /// Does work on the CPU; in a capture, keeps it.
+    pub(crate) fn work(&self, uses: &[Used], work: Work) -> Result {
+        if let Some(capture) = &mut *self.captured() {
+            capture.uses.extend_from_slice(uses);
+            capture.work.push((uses.to_vec(), work));
+            return Ok(());
+        }
+        do_work(uses, &work)
+    }
+}
+
+/// Does work on the CPU, while nobody else uses its memory: a graph on another thread may.
+pub(crate) fn do_work(uses: &[Used], work: &Work) -> Result {
+    let uses = in_order(uses);
+    let _held: Vec<_> = uses.iter().map(|(memory, _)| memory.lock()).collect();
+    work.0()
+}
+
+/// Returns each memory once, in an order that is the same for all threads.
+pub(crate) fn in_order(uses: &[Used]) -> Vec<Used> {
+    let mut uses = uses.to_vec();
+    // Those that write come first.
+    uses.sort_by_key(|(memory, writes)| (Arc::as_ptr(memory).addr(), !writes));
+    uses.dedup_by(|(later, _), (first, _)| Arc::ptr_eq(later, first));
+    uses
+}
+
+fn same_length(from: usize, to: usize) -> Result {
+    if from == to {
+        return Ok(());
+    }
+    Err(Error::Size(format!(
+        "{from} elements cannot be copied to {to}: take parts of the same length (slice)"
+    )))
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stream").field(self.device()).finish()
+    }
+}

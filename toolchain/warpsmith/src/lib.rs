@@ -1,0 +1,98 @@
+//! CUDA kernels in Rust.
+//!
+//! The same source is compiled twice. For the device (`nvptx64-nvidia-cuda`) this crate is the instructions of the GPU: indices,
+//! barriers, warps, shared memory, atomics. For the host it has the same names, simulated on the CPU, and what a program needs to
+//! run kernels: [`Device`], [`Stream`], [`Buffer`] and typed launches.
+//!
+//! ```
+//! use warpsmith::prelude::*;
+//!
+//! warpsmith::module!(cpu); // `warpsmith::module!()` in a crate whose build script compiles the kernels
+//!
+//! #[kernel]
+//! pub fn saxpy(a: f32, x: &[f32], y: &mut Slots<f32>) {
+//!     let i = thread::index(); // a witness: no other thread of the launch has this index
+//!     if let Some(y) = y.get_mut(i) {
+//!         *y += a * x[i.get()];
+//!     }
+//! }
+//!
+//! fn main() -> warpsmith::Result {
+//!     let device = warpsmith::Device::best()?;
+//!     # let device = warpsmith::Device::cpu();
+//!     let kernels = Kernels::load(&device)?;
+//!     let stream = device.stream()?;
+//!     let (x, mut y) = (stream.upload(&[1.0, 2.0])?, stream.upload(&[0.5, 0.5])?);
+//!     kernels.saxpy(&stream, Grid::covering(2), (2.0, &x, &mut y))?;
+//!     assert_eq!(stream.download(&y)?, [2.5, 4.5]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What is safe
+//!
+//! - A thread writes global memory through [`Slots`], at an [`Index`] that no other thread has.
+//! - Threads of a block exchange values through [`Shared::exchange`](shared::Shared::exchange): each writes its own place, all
+//!   wait, then all read.
+//! - Threads share counters through [`Atomic`].
+//!
+//! Everything else that shares memory is `unsafe`. One rule no type checks: **all threads of a block must reach the same barrier,
+//! and all lanes of a mask the same warp operation.** Otherwise a launch on a GPU may hang or give wrong results; on the simulated
+//! device it returns an error that names the place.
+
+#![no_std]
+#![cfg_attr(
+    target_os = "cuda",
+    feature(abi_unadjusted, allow_internal_unstable, asm_experimental_arch, link_llvm_intrinsics),
+    allow(internal_features, improper_ctypes, improper_ctypes_definitions)
+)]
+
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[macro_use]
+extern crate std;
+
+/// The name by which this crate's own macros find it.
+extern crate self as warpsmith;
+
+mod macros;
+
+#[cfg(target_os = "cuda")]
+#[path = "device/mod.rs"]
+mod back;
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[path = "simulate/mod.rs"]
+mod back;
+#[cfg(all(not(feature = "host"), not(target_os = "cuda")))]
+#[path = "serial.rs"]
+mod back;
+
+pub mod atomic;
+pub mod block;
+pub mod fence;
+pub mod grid;
+pub mod memory;
+pub mod param;
+pub mod prelude;
+pub mod print;
+pub mod shared;
+pub mod slots;
+pub mod thread;
+pub mod tile;
+pub mod warp;
+
+mod misc;
+mod plain;
+
+pub use atomic::Atomic;
+pub use block::sync_threads;
+pub use misc::{architecture, clock, nanoseconds, trap};
+pub use param::Param;
+pub use plain::DeviceCopy;
+pub use slots::Slots;
+pub use thread::Index;
+pub use warpsmith_macros::{DeviceCopy, kernel, print, shared, test};
+
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+mod host;
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+pub use host::*;

@@ -1,0 +1,169 @@
+//! Macros by rules. What the procedural macros expand to goes through them where it needs unstable features: code from a macro
+//! with `allow_internal_unstable` may use them, so that users' crates declare none.
+
+/// The entry of a kernel on the device.
+#[cfg(target_os = "cuda")]
+#[doc(hidden)]
+#[macro_export]
+#[allow_internal_unstable(abi_ptx)]
+macro_rules! __entry {
+    ($export:literal, [$($generics:tt)*], $function:expr, $(($first:ident $second:ident $held:ident $type:ty))*) => {
+        #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
+        #[unsafe(export_name = $export)]
+        pub unsafe extern "ptx-kernel" fn __entry $($generics)* (
+            $($first: <$type as $crate::param::Param>::First, $second: <$type as $crate::param::Param>::Second,)*
+        ) {
+            $(
+                // SAFETY: the host passes what `lower` made of an argument of this type.
+                let mut $held = unsafe { <$type as $crate::param::Param>::hold($first, $second) };
+            )*
+            // SAFETY: a kernel that is unsafe is launched by an unsafe function.
+            #[allow(unused_unsafe)]
+            unsafe { ($function)($(<$type as $crate::param::Param>::take(&mut $held),)*) }
+        }
+    };
+}
+
+/// An array in shared memory: its declaration in PTX and its address.
+#[cfg(target_os = "cuda")]
+#[doc(hidden)]
+#[macro_export]
+#[allow_internal_unstable(asm_experimental_arch)]
+macro_rules! __shared {
+    ($type:ty, $name:literal) => {{
+        mod __shared {
+            #[allow(unused_imports)]
+            use super::*;
+            ::core::arch::global_asm!(
+                concat!(".shared .align {a} .b8 ", $name, "[{n}];"),
+                a = const {
+                    let align = ::core::mem::align_of::<$type>();
+                    if align > 16 { align } else { 16 }
+                },
+                n = const ::core::mem::size_of::<$type>(),
+            );
+        }
+        // SAFETY: the address of the variable declared above, which has the size and alignment of the type.
+        unsafe {
+            let start: *mut u8;
+            ::core::arch::asm!(
+                concat!("mov.b64 {0}, ", $name, ";"),
+                "cvta.shared.u64 {0}, {0};",
+                out(reg64) start,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+            $crate::shared::__new::<$type>(start)
+        }
+    }};
+}
+
+/// An array in the shared memory of a simulated block.
+#[cfg(not(target_os = "cuda"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shared {
+    ($type:ty, $name:literal) => {{
+        static SITE: u8 = 0;
+        // SAFETY: memory of the block, made for this type and this place in the source.
+        unsafe { $crate::shared::__new::<$type>($crate::shared::__of_site::<$type>(&SITE)) }
+    }};
+}
+
+/// Keeps what only a host with its tools needs.
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __host {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Keeps what only a host with its tools needs: here it is dropped.
+#[cfg(not(all(feature = "host", not(target_os = "cuda"))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __host {
+    ($($tokens:tt)*) => {};
+}
+
+/// Declares `Kernels`, through which the host launches the kernels of this module and of those that have it in scope.
+///
+/// `module!()` contains the kernels that the crate's build script compiled. `module!(cpu)` has none, and runs on the simulated
+/// device alone: for tests of device code without a build script.
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[macro_export]
+macro_rules! module {
+    () => {
+        $crate::module!(@ {
+            // What the build script wrote: data alone, of the types of `warpsmith::image`.
+            static IMAGES: $crate::image::Images = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+            &IMAGES
+        });
+    };
+    (cpu) => {
+        $crate::module!(@ {
+            static IMAGES: $crate::image::Images = $crate::image::Images::none(
+                "`module!(cpu)` declares kernels for the CPU alone: use `module!()`, and compile them in a build script",
+            );
+            &IMAGES
+        });
+    };
+    (@ $images:expr) => {
+        /// The kernels of this module, loaded for a device.
+        #[derive(Clone, Debug)]
+        pub struct Kernels($crate::Module);
+
+        impl Kernels {
+            /// Loads the kernels for a device.
+            ///
+            /// # Errors
+            /// If the build has none, or the device or its driver is too old for them.
+            pub fn load(device: &$crate::Device) -> $crate::Result<Self> {
+                $crate::Module::load(device, $images).map(Kernels)
+            }
+
+            /// Returns the loaded module.
+            pub fn module(&self) -> &$crate::Module {
+                &self.0
+            }
+        }
+    };
+}
+
+/// Declares nothing on the device.
+#[cfg(not(all(feature = "host", not(target_os = "cuda"))))]
+#[macro_export]
+macro_rules! module {
+    ($($tokens:tt)*) => {};
+}
+
+/// Ends the launch with an error if a condition does not hold. On a device the driver prints the text with file, line, block and
+/// thread, and the host gets the error "device assertion failed"; on the CPU it is a panic, which the launch returns as an error.
+///
+/// The text is a literal without arguments. Unlike `core::assert!`, of which kernels keep no text, it costs a call where it fails.
+#[cfg(target_os = "cuda")]
+#[macro_export]
+macro_rules! device_assert {
+    ($condition:expr $(,)?) => {
+        $crate::device_assert!($condition, concat!("assertion failed: ", stringify!($condition)))
+    };
+    ($condition:expr, $text:expr $(,)?) => {
+        if !$condition {
+            $crate::print::__assert_failed(concat!($text, "\0"), concat!(file!(), "\0"), line!());
+        }
+    };
+}
+
+/// Ends the launch with an error if a condition does not hold. On a device the driver prints the text with file, line, block and
+/// thread, and the host gets the error "device assertion failed"; on the CPU it is a panic, which the launch returns as an error.
+///
+/// The text is a literal without arguments. Unlike `core::assert!`, of which kernels keep no text, it costs a call where it fails.
+#[cfg(not(target_os = "cuda"))]
+#[macro_export]
+macro_rules! device_assert {
+    ($condition:expr $(,)?) => {
+        ::core::assert!($condition)
+    };
+    ($condition:expr, $text:expr $(,)?) => {
+        ::core::assert!($condition, "{}", $text)
+    };
+}

@@ -1,0 +1,273 @@
+//! Memory that the threads of a block share.
+//!
+//! ```
+//! use warpsmith::prelude::*;
+//!
+//! # warpsmith::module!(cpu);
+//! /// Each block reverses its own piece of `x`.
+//! #[kernel]
+//! pub fn reverse(x: &[u32], y: &mut Slots<u32>) {
+//!     let mut tile = shared!([u32; 256]);
+//!     let i = thread::index();
+//!     let all = tile.exchange(x[i.get()]); // each thread its own place, then a barrier
+//!     y.set(i, all.get(block::threads() - 1 - thread::in_block()));
+//! }
+//! # fn main() -> warpsmith::Result {
+//! # let device = Device::cpu();
+//! # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+//! # let (x, mut y) = (stream.upload(&[1, 2, 3, 4])?, stream.zeroed(4)?);
+//! # kernels.reverse(&stream, Grid::new(2, 2), (&x, &mut y))?;
+//! # assert_eq!(stream.download(&y)?, [2, 1, 4, 3]);
+//! # Ok(())
+//! # }
+//! ```
+
+use core::marker::PhantomData;
+
+use crate::tile::Below;
+use crate::{Atomic, DeviceCopy, atomic, back, block, thread};
+
+/// A handle on shared memory: of the [`shared!`](crate::shared!) that made it, or of the launch's dynamic part. All threads of a
+/// block that come to the same `shared!` have the same memory, whose content is anything at first.
+#[derive(Debug)]
+pub struct Shared<T: ?Sized> {
+    start: *mut u8,
+    bytes: usize,
+    content: PhantomData<*mut T>,
+}
+
+impl<T: DeviceCopy> Shared<T> {
+    /// # Safety
+    /// `start` is the address of memory shared by the block, of the size and alignment of `T`, for the whole launch.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn new(start: *mut u8) -> Self {
+        // SAFETY: the caller's promise.
+        let start = unsafe { back::shared_pointer(start) };
+        Shared { start, bytes: size_of::<T>(), content: PhantomData }
+    }
+
+    /// Returns the address. Reading and writing there is unsafe: barriers must keep apart what threads write and others read.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *mut T {
+        self.start.cast()
+    }
+}
+
+/// As [`Shared::new`], with an error that says so where `T` is not plain data.
+///
+/// # Safety
+/// As [`Shared::new`].
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn __new<T: DeviceCopy>(start: *mut u8) -> Shared<T> {
+    // SAFETY: the caller's promise.
+    unsafe { Shared::new(start) }
+}
+
+impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
+    /// Returns the array as one whose length is known at run time.
+    #[inline(always)]
+    pub fn into_slice(self) -> Shared<[T]> {
+        Shared { start: self.start, bytes: self.bytes, content: PhantomData }
+    }
+
+    /// As [`Shared::exchange`] of a slice.
+    #[inline(always)]
+    #[track_caller]
+    pub fn exchange(&mut self, value: T) -> Exchanged<'_, T> {
+        exchange(self.start.cast(), N as u32, value)
+    }
+
+    /// Reads an element, without a check of its bounds.
+    ///
+    /// # Safety
+    /// No other thread writes it, but before a barrier that both reach.
+    #[inline(always)]
+    pub unsafe fn read(&self, at: usize) -> T {
+        debug_assert!(at < N, "element {at} of {N} in shared memory");
+        // SAFETY: the caller's promise.
+        unsafe { self.start.cast::<T>().add(at).read() }
+    }
+
+    /// Writes an element, without a check of its bounds.
+    ///
+    /// # Safety
+    /// `at` is less than `N`, and no other thread reads or writes the element, but before or after a barrier that both reach.
+    #[inline(always)]
+    pub unsafe fn write(&mut self, at: usize, value: T) {
+        debug_assert!(at < N, "element {at} of {N} in shared memory");
+        // SAFETY: the caller's promise.
+        unsafe { self.start.cast::<T>().add(at).write(value) }
+    }
+
+    /// Sets every element to `value`, the threads of the block each a part of them, and waits before and after.
+    ///
+    /// All threads of the block must call it with the same value.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fill(&mut self, value: T) {
+        block::sync_threads();
+        let (mut i, step) = (thread::in_block(), block::threads());
+        while i < N as u32 {
+            // SAFETY: within the array, and each element is written by one thread, between two barriers.
+            unsafe { self.start.cast::<T>().add(i as usize).write(value) };
+            i += step;
+        }
+        block::sync_threads();
+    }
+
+    /// Returns the array as atomics. Any thread may use any of them at any time.
+    ///
+    /// It takes the handle, so that this thread has no other access left but what another `shared!` made.
+    #[inline(always)]
+    pub fn into_atomics(self) -> Counters<T, N> {
+        Counters { start: self.start.cast() }
+    }
+}
+
+/// An array of atomics in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters<T, const N: usize> {
+    start: *mut T,
+}
+
+impl<T: DeviceCopy, const N: usize> Counters<T, N> {
+    /// Returns one of the atomics; `None` past the end.
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> Option<&Atomic<T, atomic::Block>> {
+        // SAFETY: within the array, whose other accesses are atomic, too.
+        (at < N).then(|| unsafe { Atomic::from_ptr(self.start.add(at)) })
+    }
+}
+
+impl<T: DeviceCopy, const N: usize> core::ops::Index<usize> for Counters<T, N> {
+    type Output = Atomic<T, atomic::Block>;
+
+    #[inline(always)]
+    fn index(&self, at: usize) -> &Atomic<T, atomic::Block> {
+        self.get(at).expect("an index within the array in shared memory")
+    }
+}
+
+impl<T: DeviceCopy> Shared<[T]> {
+    /// Returns the dynamic shared memory of the launch, as much as the host gave it with `Grid::shared_bytes`.
+    ///
+    /// Every call returns the same memory.
+    #[inline(always)]
+    pub fn dynamic() -> Self {
+        const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
+        Shared { start: back::dynamic_shared(), bytes: back::dynamic_shared_bytes(), content: PhantomData }
+    }
+
+    /// Returns the number of elements.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        const { assert!(size_of::<T>() > 0, "elements without a size") };
+        self.bytes / size_of::<T>()
+    }
+
+    /// Returns whether there is no room for an element.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the address of the first element. Reading and writing there is unsafe: barriers must keep apart what threads write
+    /// and others read.
+    #[inline(always)]
+    pub fn as_mut_ptr(&self) -> *mut T {
+        self.start.cast()
+    }
+
+    /// Writes `value` to the thread's own place, that of its number in the block, waits for the whole block, and returns what
+    /// all of them wrote.
+    ///
+    /// It also waits before it writes, so that no thread still reads what was exchanged before. A thread whose place is past the
+    /// end writes nothing. All threads of the block must reach the same call.
+    #[inline(always)]
+    #[track_caller]
+    pub fn exchange(&mut self, value: T) -> Exchanged<'_, T> {
+        exchange(self.start.cast(), self.len() as u32, value)
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn exchange<'a, T: DeviceCopy>(start: *mut T, places: u32, value: T) -> Exchanged<'a, T> {
+    let (own, threads) = (thread::in_block(), block::threads());
+    block::sync_threads();
+    if own < places {
+        // SAFETY: within the array. Only this thread writes there, and those that read wait for the barrier below, or have passed
+        // the one above.
+        unsafe { start.add(own as usize).write(value) };
+    }
+    block::sync_threads();
+    Exchanged { start, len: if threads < places { threads } else { places }, handle: PhantomData }
+}
+
+/// What the threads of a block exchanged, to read until the next exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanged<'a, T> {
+    start: *const T,
+    len: u32,
+    handle: PhantomData<&'a T>,
+}
+
+impl<T: DeviceCopy> Exchanged<'_, T> {
+    /// Returns how many threads wrote a value.
+    #[inline(always)]
+    #[allow(clippy::len_without_is_empty, reason = "a block has a thread")]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Returns the value of a thread of the block.
+    ///
+    /// # Panics
+    /// If there is no such thread, or it had no place.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&self, thread: u32) -> T {
+        assert!(thread < self.len, "the value of thread {thread}, of {} that exchanged one", self.len);
+        // SAFETY: written before the barrier in `exchange`, and by the next one at the earliest after all threads came there.
+        unsafe { self.start.add(thread as usize).read() }
+    }
+
+    /// Returns the value of a thread of the block; `None` if there is no such thread.
+    #[inline(always)]
+    pub fn try_get(&self, thread: u32) -> Option<T> {
+        // SAFETY: as in `get`.
+        (thread < self.len).then(|| unsafe { self.start.add(thread as usize).read() })
+    }
+
+    /// Returns the values of the first `N` threads, to be indexed without further checks; `None` if there are fewer.
+    #[inline(always)]
+    pub fn first<const N: u32>(&self) -> Option<First<'_, T, N>> {
+        (N <= self.len).then_some(First { start: self.start, handle: PhantomData })
+    }
+}
+
+/// The values of the first `N` threads of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct First<'a, T, const N: u32> {
+    start: *const T,
+    handle: PhantomData<&'a T>,
+}
+
+impl<T: DeviceCopy, const N: u32> First<'_, T, N> {
+    /// Returns the value of a thread, without a check.
+    #[inline(always)]
+    pub fn get(&self, thread: Below<N>) -> T {
+        // SAFETY: as in `Exchanged::get`; that there are `N` was checked.
+        unsafe { self.start.add(thread.index()).read() }
+    }
+}
+
+/// Returns the memory of a `shared!` in the block that runs.
+#[cfg(not(target_os = "cuda"))]
+#[doc(hidden)]
+#[track_caller]
+pub fn __of_site<T: DeviceCopy>(site: &'static u8) -> *mut u8 {
+    back::shared_of_site(site, size_of::<T>(), align_of::<T>())
+}

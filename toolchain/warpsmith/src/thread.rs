@@ -1,0 +1,128 @@
+//! The position of a thread, and the index that only it has.
+
+use core::marker::PhantomData;
+
+use crate::{back, block, grid};
+
+/// An index that no other thread of the launch has: the witness by which a thread writes its own element of
+/// [`Slots`](crate::Slots).
+///
+/// It cannot leave its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Index {
+    at: usize,
+    /// Neither `Send` nor `Sync`.
+    thread: PhantomData<*const ()>,
+}
+
+impl Index {
+    /// Returns the number.
+    #[inline(always)]
+    pub fn get(self) -> usize {
+        self.at
+    }
+
+    /// Claims that no other thread of the launch uses this index.
+    ///
+    /// # Safety
+    /// No two threads of a launch may hold the same index, from whatever function.
+    #[inline(always)]
+    pub unsafe fn assume(at: usize) -> Self {
+        Index { at, thread: PhantomData }
+    }
+}
+
+/// Returns the thread's position in its block along x.
+#[inline(always)]
+pub fn x() -> u32 {
+    back::tid_x()
+}
+
+/// Returns the thread's position in its block along y.
+#[inline(always)]
+pub fn y() -> u32 {
+    back::tid_y()
+}
+
+/// Returns the thread's position in its block along z.
+#[inline(always)]
+pub fn z() -> u32 {
+    back::tid_z()
+}
+
+/// Returns the thread's number in its block, x running fastest.
+#[inline(always)]
+pub fn in_block() -> u32 {
+    x() + block::dim_x() * (y() + block::dim_y() * z())
+}
+
+/// Returns the thread's number in the launch: its block's number times the threads of a block, plus its number in the block. No
+/// other thread of the launch has it.
+#[inline(always)]
+pub fn index() -> Index {
+    let at = block::index() as usize * block::threads() as usize + in_block() as usize;
+    Index { at, thread: PhantomData }
+}
+
+/// Returns the position in the launch along x, over all blocks.
+#[inline(always)]
+pub fn global_x() -> u32 {
+    block::x() * block::dim_x() + x()
+}
+
+/// Returns the position in the launch along y, over all blocks.
+#[inline(always)]
+pub fn global_y() -> u32 {
+    block::y() * block::dim_y() + y()
+}
+
+/// Returns the position in the launch along z, over all blocks.
+#[inline(always)]
+pub fn global_z() -> u32 {
+    block::z() * block::dim_z() + z()
+}
+
+/// Returns the number of threads of the launch.
+#[inline(always)]
+pub fn count() -> usize {
+    grid::blocks() as usize * block::threads() as usize
+}
+
+/// Returns every index below `n` that is this thread's share: its own number, then further ones, each the number of threads of
+/// the launch apart. Together the threads of a launch have all of them, each once.
+///
+/// Use either this or [`index`] where it matters that elements are visited once; both are always sound together, as a thread's
+/// first share is its [`index`].
+#[inline(always)]
+pub fn strided(n: usize) -> Strided {
+    Strided { next: index().at, step: count(), n }
+}
+
+/// The indices of [`strided`].
+#[derive(Clone, Debug)]
+pub struct Strided {
+    next: usize,
+    step: usize,
+    n: usize,
+}
+
+impl Iterator for Strided {
+    type Item = Index;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Index> {
+        if self.next >= self.n {
+            return None;
+        }
+        let at = self.next;
+        // No memory has so many elements that this overflows.
+        self.next = at.wrapping_add(self.step);
+        Some(Index { at, thread: PhantomData })
+    }
+}
+
+/// Lets other threads run: `nanosleep` on a device, the next thread in a simulation. For loops that wait for an atomic.
+#[inline(always)]
+pub fn pause(nanoseconds: u32) {
+    back::pause(nanoseconds);
+}

@@ -1,0 +1,98 @@
+//! Indexing that is checked once, not at each access.
+//!
+//! Bounds checks in an inner loop cost more than their own time: the loop is not unrolled, and loads wait for branches. A
+//! [`Below<N>`] is a number that is less than `N` by construction, and a [`Tile`] a window of a matrix whose bounds were checked
+//! when it was made. One indexes the other without a check.
+
+use crate::DeviceCopy;
+
+/// A number less than `N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Below<const N: u32>(u32);
+
+impl<const N: u32> Below<N> {
+    /// Checks a number.
+    #[inline(always)]
+    pub fn new(at: u32) -> Option<Self> {
+        (at < N).then_some(Below(at))
+    }
+
+    /// Returns the remainder of a division by `N`.
+    #[inline(always)]
+    pub fn wrap(at: u32) -> Self {
+        const { assert!(N > 0, "no number is below 0") };
+        Below(at % N)
+    }
+
+    /// Returns the number.
+    #[inline(always)]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the number as an index.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns all numbers less than `N`, ascending.
+    #[inline(always)]
+    pub fn all() -> AllBelow<N> {
+        AllBelow(0)
+    }
+}
+
+/// The numbers of [`Below::all`].
+#[derive(Clone, Debug)]
+pub struct AllBelow<const N: u32>(u32);
+
+impl<const N: u32> Iterator for AllBelow<N> {
+    type Item = Below<N>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Below<N>> {
+        let at = self.0;
+        if at >= N {
+            return None;
+        }
+        self.0 = at + 1;
+        Some(Below(at))
+    }
+}
+
+/// A window of `ROWS` by `COLUMNS` elements of a matrix that lies in memory row by row.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile<'a, T, const ROWS: u32, const COLUMNS: u32> {
+    start: *const T,
+    stride: u32,
+    matrix: core::marker::PhantomData<&'a [T]>,
+}
+
+impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Tile<'a, T, ROWS, COLUMNS> {
+    /// Returns the window whose first element is in this row and column of a matrix with rows of `stride` elements; `None` if
+    /// it does not lie within the matrix.
+    #[inline(always)]
+    pub fn of(matrix: &'a [T], stride: u32, row: u32, column: u32) -> Option<Self> {
+        const { assert!(ROWS > 0 && COLUMNS > 0, "an empty window") };
+        if column as u64 + COLUMNS as u64 > stride as u64 {
+            return None;
+        }
+        let first = row as u64 * stride as u64 + column as u64;
+        let end = first.checked_add((ROWS as u64 - 1) * stride as u64 + COLUMNS as u64)?;
+        if end > matrix.len() as u64 {
+            return None;
+        }
+        // SAFETY: the window starts and ends within the matrix.
+        let start = unsafe { matrix.as_ptr().add(first as usize) };
+        Some(Tile { start, stride, matrix: core::marker::PhantomData })
+    }
+
+    /// Returns an element, without a check.
+    #[inline(always)]
+    pub fn get(&self, row: Below<ROWS>, column: Below<COLUMNS>) -> T {
+        let at = row.0 as usize * self.stride as usize + column.index();
+        // SAFETY: the whole window was checked, and row and column are in it by their types.
+        unsafe { self.start.add(at).read() }
+    }
+}

@@ -1,0 +1,334 @@
+//! The warp: 32 threads that exchange values without memory.
+//!
+//! Every operation names the lanes that take part, a bit each; [`ALL`] for all of them. All lanes of the mask must reach the same
+//! call with the same mask.
+
+use crate::back;
+
+/// All lanes of a warp.
+pub const ALL: u32 = u32::MAX;
+
+/// Number of lanes of a warp.
+pub const LANES: u32 = 32;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A value that lanes can exchange: the numbers up to 64 bits and `bool`.
+#[diagnostic::on_unimplemented(
+    message = "lanes of a warp cannot exchange `{Self}`",
+    note = "they exchange numbers of up to 64 bits, and `bool`"
+)]
+pub trait Lane: Copy + sealed::Sealed {
+    /// Whether it takes more than 32 bits.
+    #[doc(hidden)]
+    const WIDE: bool;
+    #[doc(hidden)]
+    fn into_bits(self) -> u64;
+    #[doc(hidden)]
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! lane {
+    ($($t:ty, $wide:expr;)*) => { $(
+        impl sealed::Sealed for $t {}
+        impl Lane for $t {
+            const WIDE: bool = $wide;
+            #[inline(always)]
+            fn into_bits(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as $t
+            }
+        }
+    )* };
+}
+
+lane! {
+    u8, false; i8, false; u16, false; i16, false; u32, false; i32, false; u64, true; i64, true;
+    usize, size_of::<usize>() > 4; isize, size_of::<usize>() > 4;
+}
+
+impl sealed::Sealed for bool {}
+impl Lane for bool {
+    const WIDE: bool = false;
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        bits & 1 != 0
+    }
+}
+
+impl sealed::Sealed for f32 {}
+impl Lane for f32 {
+    const WIDE: bool = false;
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        self.to_bits() as u64
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        f32::from_bits(bits as u32)
+    }
+}
+
+impl sealed::Sealed for f64 {}
+impl Lane for f64 {
+    const WIDE: bool = true;
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        self.to_bits()
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        f64::from_bits(bits)
+    }
+}
+
+/// Returns the thread's number in its warp, 0 to 31.
+#[inline(always)]
+pub fn lane() -> u32 {
+    back::lane()
+}
+
+/// Returns the warp's number in its block.
+#[inline(always)]
+pub fn index() -> u32 {
+    crate::thread::in_block() / LANES
+}
+
+/// Waits for the lanes of `mask`; what they wrote before is visible to them after.
+#[inline(always)]
+#[track_caller]
+pub fn sync(mask: u32) {
+    back::sync_warp(mask);
+}
+
+/// Returns lanes that run together with this one, itself among them. Which ones is not determined: on the CPU it is this lane alone.
+#[inline(always)]
+pub fn active() -> u32 {
+    back::active_mask()
+}
+
+/// Returns the lanes of `mask` for which `predicate` is true, a bit each.
+#[inline(always)]
+#[track_caller]
+pub fn ballot(mask: u32, predicate: bool) -> u32 {
+    back::ballot(mask, predicate)
+}
+
+/// Returns whether `predicate` is true for all lanes of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn all(mask: u32, predicate: bool) -> bool {
+    back::all(mask, predicate)
+}
+
+/// Returns whether `predicate` is true for any lane of `mask`.
+#[inline(always)]
+#[track_caller]
+pub fn any(mask: u32, predicate: bool) -> bool {
+    back::any(mask, predicate)
+}
+
+/// Returns the lanes of `mask` that have the same value, compared bit by bit.
+#[inline(always)]
+#[track_caller]
+pub fn match_any<T: Lane>(mask: u32, value: T) -> u32 {
+    if T::WIDE {
+        back::match_any_u64(mask, value.into_bits())
+    } else {
+        back::match_any_u32(mask, value.into_bits() as u32)
+    }
+}
+
+/// Returns whether all lanes of `mask` have the same value, compared bit by bit.
+#[inline(always)]
+#[track_caller]
+pub fn match_all<T: Lane>(mask: u32, value: T) -> bool {
+    if T::WIDE {
+        back::match_all_u64(mask, value.into_bits())
+    } else {
+        back::match_all_u32(mask, value.into_bits() as u32)
+    }
+}
+
+/// Two halves, each by an operation on 32 bits.
+#[inline(always)]
+#[track_caller]
+fn in_halves<T: Lane>(value: T, shuffle: impl Fn(u32) -> u32) -> T {
+    let bits = value.into_bits();
+    let low = shuffle(bits as u32) as u64;
+    if !T::WIDE {
+        return T::from_bits(low);
+    }
+    T::from_bits(low | (shuffle((bits >> 32) as u32) as u64) << 32)
+}
+
+macro_rules! shuffles {
+    ($($(#[$doc:meta])* $name:ident, $within:ident, $by:ident, $last:expr;)*) => { $(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<T: Lane>(mask: u32, value: T, $by: u32) -> T {
+            $within::<LANES, T>(mask, value, $by)
+        }
+
+        $(#[$doc])*
+        ///
+        /// The warp is cut into pieces of `WIDTH` lanes, a power of two, and each stays within its own.
+        #[inline(always)]
+        #[track_caller]
+        pub fn $within<const WIDTH: u32, T: Lane>(mask: u32, value: T, $by: u32) -> T {
+            const { assert!(WIDTH.is_power_of_two() && WIDTH <= LANES, "a power of two, at most 32") };
+            // As PTX has it: the lanes that name a piece, and the last lane of one.
+            let bounds = (LANES - WIDTH) << 8 | $last;
+            #[cfg(not(target_os = "cuda"))]
+            let place = core::panic::Location::caller();
+            in_halves(value, |half| {
+                #[cfg(target_os = "cuda")]
+                return back::$name(mask, half, $by, bounds);
+                #[cfg(not(target_os = "cuda"))]
+                return back::$name(mask, half, $by, bounds, place);
+            })
+        }
+    )* };
+}
+
+shuffles! {
+    /// Returns the value of lane `from`, modulo the width.
+    shuffle, shuffle_within, from, 31;
+    /// Returns the value of the lane `by` lanes below this one; its own where there is none.
+    shuffle_up, shuffle_up_within, by, 0;
+    /// Returns the value of the lane `by` lanes above this one; its own where there is none.
+    shuffle_down, shuffle_down_within, by, 31;
+    /// Returns the value of the lane whose number is this one's xor `by`.
+    shuffle_xor, shuffle_xor_within, by, 31;
+}
+
+/// Combines the values of the lanes of `mask`; all of them get the result.
+///
+/// `combine` must be associative and commutative. In which order it is applied is fixed by the mask, so that the result for
+/// floating-point numbers is the same in every run. With [`ALL`] it takes five shuffles, with another mask one for each lane.
+#[inline(always)]
+#[track_caller]
+pub fn reduce<T: Lane>(mask: u32, value: T, combine: impl Fn(T, T) -> T) -> T {
+    if mask == ALL {
+        let mut all = value;
+        all = combine(all, shuffle_xor(mask, all, 16));
+        all = combine(all, shuffle_xor(mask, all, 8));
+        all = combine(all, shuffle_xor(mask, all, 4));
+        all = combine(all, shuffle_xor(mask, all, 2));
+        return combine(all, shuffle_xor(mask, all, 1));
+    }
+    let mut rest = mask;
+    let mut all = shuffle(mask, value, rest.trailing_zeros());
+    rest &= rest.wrapping_sub(1);
+    while rest != 0 {
+        all = combine(all, shuffle(mask, value, rest.trailing_zeros()));
+        rest &= rest - 1;
+    }
+    all
+}
+
+/// A number that [`sum`], [`min`] and [`max`] combine.
+pub trait Reduce: Lane {
+    #[doc(hidden)]
+    fn sum(mask: u32, value: Self) -> Self;
+    #[doc(hidden)]
+    fn min(mask: u32, value: Self) -> Self;
+    #[doc(hidden)]
+    fn max(mask: u32, value: Self) -> Self;
+}
+
+macro_rules! reduces {
+    ($($t:ty, $sum:expr, $min:expr, $max:expr;)*) => { $(
+        impl Reduce for $t {
+            #[inline(always)]
+            #[track_caller]
+            fn sum(mask: u32, value: $t) -> $t {
+                reduce(mask, value, $sum)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn min(mask: u32, value: $t) -> $t {
+                reduce(mask, value, $min)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn max(mask: u32, value: $t) -> $t {
+                reduce(mask, value, $max)
+            }
+        }
+    )* };
+}
+
+reduces! {
+    u64, u64::wrapping_add, Ord::min, Ord::max;
+    i64, i64::wrapping_add, Ord::min, Ord::max;
+    f32, |a, b| a + b, f32::min, f32::max;
+    f64, |a, b| a + b, f64::min, f64::max;
+}
+
+macro_rules! native_reduces {
+    ($($t:ty, $min:ident, $max:ident;)*) => { $(
+        impl Reduce for $t {
+            #[inline(always)]
+            #[track_caller]
+            fn sum(mask: u32, value: $t) -> $t {
+                if back::HAS_REDUX && crate::architecture() >= 80 {
+                    return back::redux_add(mask, value as u32) as $t;
+                }
+                reduce(mask, value, <$t>::wrapping_add)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn min(mask: u32, value: $t) -> $t {
+                if back::HAS_REDUX && crate::architecture() >= 80 {
+                    return back::$min(mask, value as u32) as $t;
+                }
+                reduce(mask, value, Ord::min)
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn max(mask: u32, value: $t) -> $t {
+                if back::HAS_REDUX && crate::architecture() >= 80 {
+                    return back::$max(mask, value as u32) as $t;
+                }
+                reduce(mask, value, Ord::max)
+            }
+        }
+    )* };
+}
+
+native_reduces! {
+    u32, redux_umin, redux_umax;
+    i32, redux_min, redux_max;
+}
+
+/// Returns the sum over the lanes of `mask`, which all get it; integers wrap. One instruction for `u32` and `i32` from `sm_80` on.
+#[inline(always)]
+#[track_caller]
+pub fn sum<T: Reduce>(mask: u32, value: T) -> T {
+    T::sum(mask, value)
+}
+
+/// Returns the smallest value of the lanes of `mask`. One instruction for `u32` and `i32` from `sm_80` on.
+#[inline(always)]
+#[track_caller]
+pub fn min<T: Reduce>(mask: u32, value: T) -> T {
+    T::min(mask, value)
+}
+
+/// Returns the largest value of the lanes of `mask`. One instruction for `u32` and `i32` from `sm_80` on.
+#[inline(always)]
+#[track_caller]
+pub fn max<T: Reduce>(mask: u32, value: T) -> T {
+    T::max(mask, value)
+}

@@ -1,0 +1,346 @@
+//! Kernels as they are in real programs. The same file compiles for a device.
+
+use warpsmith::prelude::*;
+
+warpsmith::module!(cpu);
+
+/// Threads of a block in these kernels.
+pub const BLOCK: usize = 256;
+
+#[kernel]
+pub fn saxpy(a: f32, x: &[f32], y: &mut Slots<f32>) {
+    let i = thread::index();
+    if let Some(y) = y.get_mut(i) {
+        *y += a * x[i.get()];
+    }
+}
+
+/// One sum a block, by shuffles and then through shared memory.
+#[kernel]
+pub fn reduce(x: &[f32], sums: &[AtomicF32]) {
+    let mut own = 0.0;
+    for i in thread::strided(x.len()) {
+        own += x[i.get()];
+    }
+    let of_warp = warp::sum(warp::ALL, own);
+    let mut warps = shared!([f32; 32]);
+    let count = block::threads() / warp::LANES;
+    if warp::lane() == 0 {
+        // SAFETY: each warp its own place, and all threads wait before any is read.
+        unsafe { warps.write(warp::index() as usize, of_warp) };
+    }
+    sync_threads();
+    if thread::in_block() < warp::LANES {
+        // SAFETY: written before the barrier, by as many warps as there are.
+        let part = if warp::lane() < count { unsafe { warps.read(warp::lane() as usize) } } else { 0.0 };
+        let sum = warp::sum(warp::ALL, part);
+        if thread::in_block() == 0 {
+            sums[0].fetch_add(sum, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Sums up to and including each element, within each block, after Hillis and Steele.
+#[kernel]
+pub fn scan(x: &[u32], y: &mut Slots<u32>) {
+    let mut tile = shared!([u32; 256]);
+    let (i, own) = (thread::index(), thread::in_block());
+    let mut sum = x.get(i.get()).copied().unwrap_or(0);
+    let mut by = 1;
+    while by < block::threads() {
+        let all = tile.exchange(sum);
+        if own >= by {
+            sum += all.get(own - by);
+        }
+        by *= 2;
+    }
+    y.set(i, sum);
+}
+
+/// Side of the tiles of `transpose`; a row has one element more, so that a column lies in different banks.
+pub const SIDE: u32 = 32;
+
+/// Reads tiles by rows and writes them by rows.
+#[kernel]
+pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
+    let tile = shared!([[f32; 33]; 32]).as_ptr();
+    let (tx, ty) = (thread::x() as usize, thread::y() as usize);
+    let (column, row) = (block::x() * SIDE + thread::x(), block::y() * SIDE + thread::y());
+    if column < width && row < height {
+        // SAFETY: each thread its own element, within the tile.
+        unsafe { (*tile)[ty][tx] = x[(row * width + column) as usize] };
+    }
+    sync_threads();
+    let (to_column, to_row) = (block::y() * SIDE + thread::x(), block::x() * SIDE + thread::y());
+    if to_column < height && to_row < width {
+        // SAFETY: written before the barrier; each element of `y` is one thread's.
+        unsafe { y.write((to_row * height + to_column) as usize, (*tile)[tx][ty]) };
+    }
+}
+
+/// Counts bytes, in shared memory first.
+#[kernel]
+pub fn histogram(bytes: &[u8], counts: &[AtomicU32]) {
+    let mut own = shared!([u32; 256]);
+    own.fill(0);
+    let own = own.into_atomics();
+    for i in thread::strided(bytes.len()) {
+        own[bytes[i.get()] as usize].fetch_add(1, Ordering::Relaxed);
+    }
+    sync_threads();
+    let mut bin = thread::in_block() as usize;
+    while bin < 256 {
+        counts[bin].fetch_add(own[bin].load(Ordering::Relaxed), Ordering::Relaxed);
+        bin += block::threads() as usize;
+    }
+}
+
+/// As `reverse` in a block, but nobody waits for the others.
+#[kernel]
+pub fn reverse_without_a_barrier(x: &[u32], y: &mut Slots<u32>) {
+    let mut tile = shared!([u32; 256]);
+    let (i, own) = (thread::index(), thread::in_block());
+    // SAFETY: it is not: a barrier is missing after it.
+    unsafe { tile.write(own as usize, x[i.get()]) };
+    // SAFETY: as above.
+    y.set(i, unsafe { tile.read((block::threads() - 1 - own) as usize) });
+}
+
+/// Waits at a barrier that the last thread does not reach.
+#[kernel]
+pub fn leaves_one_behind(y: &mut Slots<u32>) {
+    if thread::in_block() + 1 == block::threads() {
+        return;
+    }
+    sync_threads();
+    y.set(thread::index(), 1);
+}
+
+/// Waits at two places.
+#[kernel]
+#[allow(clippy::if_same_then_else, reason = "that is the fault")]
+pub fn waits_at_two_places(y: &mut Slots<u32>) {
+    if thread::in_block() < 3 {
+        sync_threads();
+    } else {
+        sync_threads();
+    }
+    y.set(thread::index(), 1);
+}
+
+/// Reads past the end in one thread, while the others wait.
+#[kernel]
+pub fn panics(x: &[u32], y: &mut Slots<u32>) {
+    let i = thread::index();
+    let value = x[i.get()];
+    sync_threads();
+    y.set(i, value);
+}
+
+/// Takes values from a lane that is not in the mask.
+#[kernel]
+pub fn shuffles_from_outside(y: &mut Slots<u32>) {
+    let i = thread::index();
+    if warp::lane() < 16 {
+        y.set(i, warp::shuffle(0xffff, warp::lane(), 20));
+    }
+}
+
+/// A lock, which a thread holds while it adds to something that is no atomic.
+#[kernel]
+pub fn locked_sum(lock: &[AtomicU32], sum: &[AtomicU32]) {
+    while lock[0].compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        thread::pause(100);
+    }
+    let old = sum[0].load(Ordering::Relaxed);
+    sum[0].store(old + 1, Ordering::Relaxed);
+    lock[0].store(0, Ordering::Release);
+}
+
+/// A lock that is never free.
+#[kernel]
+pub fn waits_for_ever(lock: &[AtomicU32]) {
+    while lock[0].load(Ordering::Acquire) == 0 {
+        thread::pause(100);
+    }
+}
+
+/// What a warp can do, one number for each operation and lane.
+#[kernel]
+pub fn warp_operations(y: &mut Slots<u64>) {
+    let lane = warp::lane();
+    let all = [
+        warp::shuffle(warp::ALL, lane as u64 | 1 << 40, 7),
+        warp::shuffle_up(warp::ALL, lane, 3) as u64,
+        warp::shuffle_down(warp::ALL, lane as i16, 3) as u64,
+        warp::shuffle_xor(warp::ALL, lane as f64, 5) as u64,
+        warp::shuffle_up_within::<8, u32>(warp::ALL, lane, 3) as u64,
+        warp::shuffle_within::<4, u32>(warp::ALL, lane, 6) as u64,
+        warp::ballot(warp::ALL, lane.is_multiple_of(3)) as u64,
+        warp::any(warp::ALL, lane == 9) as u64,
+        warp::all(warp::ALL, lane < 31) as u64,
+        warp::match_any(warp::ALL, (lane / 5) as u64) as u64,
+        warp::match_all(warp::ALL, 3i32) as u64,
+        warp::sum(warp::ALL, lane) as u64,
+        warp::min(warp::ALL, lane as i32 - 10) as u64,
+        warp::max(warp::ALL, lane as f32) as u64,
+    ];
+    for (k, value) in all.into_iter().enumerate() {
+        // SAFETY: the host gives room for all; each element is one thread's.
+        unsafe { y.write(k * 32 + lane as usize, value) };
+    }
+}
+
+/// Sums by lanes of a part of a warp.
+#[kernel]
+pub fn partial_warp(y: &mut Slots<u32>) {
+    if warp::lane() % 2 == 1 {
+        let odd = 0xaaaa_aaaa;
+        y.set(thread::index(), warp::reduce(odd, warp::lane(), |a, b| a + b));
+    }
+}
+
+/// Scales, for each of two types.
+#[kernel(f32, f64)]
+pub fn scale<T: DeviceCopy + core::ops::Mul<Output = T>>(by: T, y: &mut Slots<T>) {
+    let i = thread::index();
+    if let Some(y) = y.get_mut(i) {
+        *y = *y * by;
+    }
+}
+
+/// Adds `N` to elements of a type.
+#[kernel((u32, 3), (u64, 16))]
+pub fn add<T: DeviceCopy + core::ops::Add<Output = T> + From<u8>, const N: u8>(y: &mut Slots<T>) {
+    let i = thread::index();
+    if let Some(y) = y.get_mut(i) {
+        *y = *y + T::from(N);
+    }
+}
+
+/// A struct that host and device share.
+#[derive(Clone, Copy, Debug, DeviceCopy, PartialEq)]
+#[repr(C)]
+pub struct Body {
+    /// Position.
+    pub at: [f32; 3],
+    /// Mass.
+    pub mass: f32,
+}
+
+/// Names of types that a kernel's signature hides behind.
+pub type Bodies<'a> = &'a [Body];
+
+/// The mass of all bodies, by a slice whose type has another name.
+#[kernel]
+pub fn total_mass(bodies: Bodies<'_>, first: Body, is_doubled: bool, y: &mut Slots<f32>) {
+    let i = thread::index();
+    let mut mass = first.mass;
+    for body in bodies {
+        mass += body.mass;
+    }
+    y.set(i, if is_doubled { 2.0 * mass } else { mass });
+}
+
+/// Dynamic shared memory.
+#[kernel]
+pub fn rotate(x: &[u32], y: &mut Slots<u32>) {
+    let mut tile = Shared::<[u32]>::dynamic();
+    let i = thread::index();
+    let all = tile.exchange(x[i.get()]);
+    y.set(i, all.get((thread::in_block() + 1) % block::threads()));
+}
+
+/// Each block adds what the others wrote.
+#[kernel]
+pub fn grid_sum(x: &[u32], parts: &[AtomicU32], y: &mut Slots<u32>) {
+    for i in thread::strided(x.len()) {
+        parts[block::index() as usize].fetch_add(x[i.get()], Ordering::Relaxed);
+    }
+    grid::sync();
+    let sum = parts.iter().map(|part| part.load(Ordering::Relaxed)).sum();
+    y.set(thread::index(), sum);
+}
+
+/// Counts threads at barriers.
+#[kernel]
+pub fn votes(y: &mut Slots<u32>) {
+    let own = thread::in_block();
+    let count = sync_threads_count(own.is_multiple_of(3));
+    let and = sync_threads_and(own < 100);
+    let or = sync_threads_or(own == 7);
+    y.set(thread::index(), count | (and as u32) << 16 | (or as u32) << 17);
+}
+
+/// Where a thread is, in three dimensions.
+#[kernel]
+pub fn positions(y: &mut Slots<[u32; 3]>) {
+    y.set(thread::index(), [thread::global_x(), thread::global_y(), thread::global_z()]);
+}
+
+/// A product of matrices, with windows that are checked once.
+#[kernel]
+pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32>) {
+    let mut left = shared!([f32; 256]);
+    let mut right = shared!([f32; 256]);
+    let (x, row) = (Below::<16>::wrap(thread::x()), Below::<16>::wrap(thread::y()));
+    let mut sum = 0.0;
+    let mut k = 0;
+    while k < n {
+        let of_a = Tile::<f32, 16, 16>::of(a, n, block::y() * 16, k).map_or(0.0, |t| t.get(row, x));
+        let of_b = Tile::<f32, 16, 16>::of(b, n, k, block::x() * 16).map_or(0.0, |t| t.get(row, x));
+        let (left, right) = (left.exchange(of_a), right.exchange(of_b));
+        for j in 0..16 {
+            sum += left.get(row.get() * 16 + j) * right.get(j * 16 + x.get());
+        }
+        k += 16;
+    }
+    // SAFETY: each element is one thread's, and the host gives n by n.
+    unsafe { y.write((thread::global_y() * n + thread::global_x()) as usize, sum) };
+}
+
+/// Prints.
+#[kernel]
+pub fn prints(x: f32) {
+    if thread::in_block() == 3 {
+        let i = thread::in_block();
+        warpsmith::print!("thread {i} of {} has {:.3}, {:x}, 100 %\n", block::threads(), x, 255u8);
+    }
+}
+
+/// Vectors, and a copy to shared memory.
+#[kernel]
+pub fn copies(x: &[f32], y: &mut Slots<f32>) {
+    let tile = shared!([f32; 128]).as_ptr().cast::<f32>();
+    let own = thread::in_block() as usize;
+    let quad = warpsmith::memory::load_four(x, own).map_or(0.0, |[a, b, c, d]| a + b + c + d);
+    if own < 32 {
+        // SAFETY: 16 bytes for each of 32 threads, from as many elements, which the host gives.
+        unsafe { warpsmith::memory::copy_async::<16, f32>(tile.add(4 * own), x.as_ptr().add(4 * own)) };
+    }
+    warpsmith::memory::copy_group();
+    warpsmith::memory::copy_wait::<0>();
+    sync_threads();
+    // SAFETY: written before the barrier.
+    let copied = unsafe { tile.add(own).read() };
+    y.set(thread::index(), quad + copied);
+}
+
+/// Fails where a value is too large.
+#[kernel]
+pub fn asserts(x: &[u32]) {
+    warpsmith::device_assert!(x[thread::index().get()] < 100, "a value is too large");
+}
+
+/// Adds one to every element that an index list names.
+///
+/// # Safety
+/// No index is named twice, and all are below the length of `y`.
+#[kernel]
+pub unsafe fn scatter(at: &[u32], y: &mut Slots<u32>) {
+    for i in thread::strided(at.len()) {
+        let place = at[i.get()] as usize;
+        // SAFETY: the caller's promise.
+        unsafe { y.write(place, y.read(place) + 1) };
+    }
+}

@@ -1,0 +1,503 @@
+//! Kernels as they are in real programs, on every device.
+
+mod kernels;
+
+use kernels::{BLOCK, Body, Kernels};
+use warpsmith::{Device, Error, Grid, Result};
+
+/// Numbers that look random.
+fn numbers(n: usize) -> impl Iterator<Item = u32> {
+    let mut state = 1u32;
+    (0..n).map(move |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 8
+    })
+}
+
+#[warpsmith::test]
+fn saxpy(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    for n in [0, 1, 255, 256, 1000] {
+        let xs: Vec<f32> = numbers(n).map(|v| (v % 64) as f32).collect();
+        let (x, mut y) = (stream.upload(&xs)?, stream.filled(n, 0.5f32)?);
+        kernels.saxpy(&stream, Grid::covering(n), (2.0, &x, &mut y))?;
+        let expected: Vec<f32> = xs.iter().map(|x| 0.5 + 2.0 * x).collect();
+        assert_eq!(stream.download(&y)?, expected);
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn reduce(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<f32> = numbers(5000).map(|v| (v % 64) as f32).collect();
+    let (x, mut sum) = (stream.upload(&xs)?, stream.zeroed(1)?);
+    kernels.reduce(&stream, (4, BLOCK as u32), (&x, &mut sum))?;
+    // Small integers: their sum is exact in any order.
+    assert_eq!(stream.download(&sum)?, [xs.iter().sum::<f32>()]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn scan(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u32> = numbers(700).map(|v| v % 100).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(xs.len())?);
+    kernels.scan(&stream, Grid::covering_by(xs.len(), 256), (&x, &mut y))?;
+    let sums = |piece: &[u32]| {
+        piece
+            .iter()
+            .scan(0, |sum, x| {
+                Some({
+                    *sum += x;
+                    *sum
+                })
+            })
+            .collect::<Vec<_>>()
+    };
+    let expected: Vec<u32> = xs.chunks(256).flat_map(sums).collect();
+    assert_eq!(stream.download(&y)?, expected);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn transpose(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (width, height) = (70, 33);
+    let xs: Vec<f32> = (0..width * height).map(|i| i as f32).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(xs.len())?);
+    let grid = Grid::covering_2d(width, height, (kernels::SIDE, kernels::SIDE));
+    kernels.transpose(&stream, grid, (&x, width, height, &mut y))?;
+    let ys = stream.download(&y)?;
+    for (row, column) in (0..height).flat_map(|r| (0..width).map(move |c| (r, c))) {
+        assert_eq!(ys[(column * height + row) as usize], xs[(row * width + column) as usize]);
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn histogram(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u8> = numbers(3000).map(|v| (v % 251) as u8).collect();
+    let (x, mut counts) = (stream.upload(&xs)?, stream.zeroed(256)?);
+    kernels.histogram(&stream, (3, 128), (&x, &mut counts))?;
+    let mut expected = [0; 256];
+    xs.iter().for_each(|&x| expected[x as usize] += 1);
+    assert_eq!(stream.download(&counts)?, expected);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_lock_protects(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (mut lock, mut sum) = (stream.zeroed(1)?, stream.zeroed(1)?);
+    kernels.locked_sum(&stream, (8, 64), (&mut lock, &mut sum))?;
+    assert_eq!(stream.download(&sum)?, [512]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn operations_of_a_warp(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(14 * 32)?;
+    kernels.warp_operations(&stream, (1, 32), (&mut y,))?;
+    let ys = stream.download(&y)?;
+    for lane in 0..32u64 {
+        let thirds = (0..32).filter(|i| i % 3 == 0).map(|i| 1 << i).sum::<u64>();
+        let fifths = (0..32).filter(|i| i / 5 == lane / 5).map(|i| 1 << i).sum::<u64>();
+        let expected = [
+            7 | 1 << 40,
+            if lane < 3 { lane } else { lane - 3 },
+            if lane > 28 { lane } else { lane + 3 },
+            lane ^ 5,
+            if lane % 8 < 3 { lane } else { lane - 3 },
+            lane / 4 * 4 + 2,
+            thirds,
+            1,
+            0,
+            fifths,
+            1,
+            31 * 16,
+            -10i32 as u64,
+            31,
+        ];
+        for (k, expected) in expected.into_iter().enumerate() {
+            assert_eq!(ys[k * 32 + lane as usize], expected, "operation {k}, lane {lane}");
+        }
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_part_of_a_warp(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(32)?;
+    kernels.partial_warp(&stream, (1, 32), (&mut y,))?;
+    let expected: Vec<u32> = (0..32).map(|lane| lane % 2 * 256).collect();
+    assert_eq!(stream.download(&y)?, expected);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn instances(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (mut y, mut z) = (stream.upload(&[1.0f32, 2.0])?, stream.upload(&[1.0f64, 2.0])?);
+    kernels.scale::<f32>(&stream, (1, 2), (3.0, &mut y))?;
+    kernels.scale::<f64>(&stream, (1, 2), (0.5, &mut z))?;
+    assert_eq!((stream.download(&y)?, stream.download(&z)?), (vec![3.0, 6.0], vec![0.5, 1.0]));
+    let (mut y, mut z) = (stream.upload(&[1u32, 2])?, stream.upload(&[1u64, 2])?);
+    kernels.add::<u32, 3>(&stream, (1, 2), (&mut y,))?;
+    kernels.add::<u64, 16>(&stream, (1, 2), (&mut z,))?;
+    assert_eq!((stream.download(&y)?, stream.download(&z)?), (vec![4, 5], vec![17, 18]));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn structs_and_aliases(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let body = |mass| Body { at: [1.0, 2.0, 3.0], mass };
+    let (bodies, mut y) = (stream.upload(&[body(1.0), body(2.0)])?, stream.zeroed(1)?);
+    for (is_doubled, expected) in [(false, 7.0), (true, 14.0)] {
+        kernels.total_mass(&stream, (1, 1), (&bodies, body(4.0), is_doubled, &mut y))?;
+        assert_eq!(stream.download(&y)?, [expected]);
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn dynamic_shared_memory(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u32> = numbers(1000).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(1000)?);
+    let grid = Grid::new(2, 500).shared_bytes(500 * 4);
+    kernels.rotate(&stream, grid, (&x, &mut y))?;
+    let rotated = |piece: &[u32]| piece[1..].iter().chain(&piece[..1]).copied().collect::<Vec<_>>();
+    assert_eq!(stream.download(&y)?, xs.chunks(500).flat_map(rotated).collect::<Vec<_>>());
+    // More than every kernel may have without asking.
+    let grid = Grid::new(2, 500).shared_bytes(60 << 10);
+    kernels.rotate(&stream, grid, (&x, &mut y))?;
+    assert_eq!(stream.download(&y)?, xs.chunks(500).flat_map(rotated).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_barrier_of_the_grid(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u32> = numbers(1000).map(|v| v % 100).collect();
+    let (x, mut parts, mut y) = (stream.upload(&xs)?, stream.zeroed(4)?, stream.zeroed(4 * 64)?);
+    for _ in 0..2 {
+        stream.fill_bytes(&mut parts, 0)?;
+        kernels.grid_sum(&stream, Grid::new(4, 64).cooperative(), (&x, &mut parts, &mut y))?;
+        assert_eq!(stream.download(&y)?, [xs.iter().sum::<u32>(); 4 * 64]);
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn votes_at_a_barrier(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(96)?;
+    kernels.votes(&stream, (1, 96), (&mut y,))?;
+    assert_eq!(stream.download(&y)?, [32 | 1 << 16 | 1 << 17; 96]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn three_dimensions(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed::<[u32; 3]>(2 * 3 * 4 * 5 * 6 * 7)?;
+    kernels.positions(&stream, Grid::new((2, 3, 4), (5, 6, 7)), (&mut y,))?;
+    let mut ys = stream.download(&y)?;
+    assert_eq!((ys[0], ys[1], ys[5]), ([0, 0, 0], [1, 0, 0], [0, 1, 0]));
+    ys.sort();
+    ys.dedup();
+    assert_eq!(ys.len(), 2 * 3 * 4 * 5 * 6 * 7, "no position twice");
+    assert_eq!(ys.last(), Some(&[9, 17, 27]));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_product_of_matrices(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let n = 32;
+    let matrix = |shift: usize| (0..n * n).map(|i| ((i * 7 + shift) % 5) as f32).collect::<Vec<_>>();
+    let (a, b) = (matrix(0), matrix(3));
+    let (da, db, mut y) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed(n * n)?);
+    kernels.product(&stream, Grid::new((2, 2), (16, 16)), (&da, &db, n as u32, &mut y))?;
+    let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum::<f32>();
+    assert_eq!(stream.download(&y)?, (0..n * n).map(element).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[warpsmith::test]
+fn vectors_and_asynchronous_copies(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<f32> = (0..128).map(|i| i as f32).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(128)?);
+    kernels.copies(&stream, (1, 128), (&x, &mut y))?;
+    let quad = |i: usize| xs.chunks(4).nth(i).map_or(0.0, |four| four.iter().sum());
+    assert_eq!(stream.download(&y)?, (0..128).map(|i| quad(i) + xs[i]).collect::<Vec<f32>>());
+    Ok(())
+}
+
+#[warpsmith::test]
+fn parts_of_buffers(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.upload(&[1.0, 2.0, 3.0, 4.0f32])?, stream.zeroed(4)?);
+    let (mut low, mut high) = y.split_at_mut(2)?;
+    kernels.saxpy(&stream, (1, 2), (1.0, &x.slice(2..)?, &mut low))?;
+    kernels.saxpy(&stream, (1, 2), (10.0, &x.slice(..2)?, &mut high))?;
+    assert_eq!(stream.download(&y)?, [3.0, 4.0, 10.0, 20.0]);
+    let mut z = stream.zeroed(2)?;
+    stream.copy(&y.slice(1..3)?, &mut z)?;
+    stream.write(&mut y.slice_mut(3..)?, &[7.0])?;
+    assert_eq!((stream.download(&z)?, stream.download(&y)?[3]), (vec![4.0, 10.0], 7.0));
+    assert!(matches!(y.slice(3..5), Err(Error::Size(_))));
+    assert!(matches!(stream.write(&mut y, &[1.0]), Err(Error::Size(_))));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn several_streams_keep_the_order_of_a_buffer(device: &Device) -> Result {
+    let kernels = Kernels::load(device)?;
+    let (one, two) = (device.stream()?, device.stream()?);
+    let n = 1 << 14;
+    let (x, mut y) = (one.filled(n, 1.0f32)?, two.zeroed(n)?);
+    for _ in 0..8 {
+        kernels.saxpy(&one, Grid::covering(n), (1.0, &x, &mut y))?;
+        kernels.scale::<f32>(&two, Grid::covering(n), (2.0, &mut y))?;
+    }
+    assert_eq!(one.download(&y)?, vec![510.0; n]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_graph_does_it_again(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y, mut z) = (stream.filled(100, 1.0f32)?, stream.zeroed(100)?, stream.zeroed(100)?);
+    // Loads the kernels, which a capture would not allow.
+    kernels.saxpy(&stream, Grid::covering(100), (0.0, &x, &mut y))?;
+    let mut graph = stream.capture(|stream| {
+        kernels.saxpy(stream, Grid::covering(100), (2.0, &x, &mut y))?;
+        stream.copy(&y, &mut z)
+    })?;
+    assert_eq!(stream.download(&y)?, [0.0; 100], "captured, not done");
+    drop(x);
+    graph.launch()?;
+    graph.launch()?;
+    assert_eq!((stream.download(&y)?, stream.download(&z)?), (vec![4.0; 100], vec![4.0; 100]));
+    let failed = stream.capture(|stream| stream.synchronize());
+    assert!(matches!(failed, Err(Error::Misuse(_))));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn an_unsafe_kernel(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (at, mut y) = (stream.upload(&[3, 1, 0])?, stream.zeroed(4)?);
+    // SAFETY: the places are different and below 4.
+    unsafe { kernels.scatter(&stream, (1, 2), (&at, &mut y))? };
+    assert_eq!(stream.download(&y)?, [1, 1, 0, 1]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn events_take_the_time(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(1000, 1.0f32)?, stream.zeroed(1000)?);
+    let start = stream.record()?;
+    kernels.saxpy(&stream, Grid::covering(1000), (2.0, &x, &mut y))?;
+    let end = stream.record()?;
+    assert!(end.since(&start)?.as_nanos() > 0);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn impossible_grids(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(10, 1.0f32)?, stream.zeroed(10)?);
+    let mut problem = |grid: Grid| match kernels.saxpy(&stream, grid, (2.0, &x, &mut y)) {
+        Err(Error::Grid { kernel, problem }) => {
+            assert_eq!(kernel, "saxpy");
+            problem
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(problem(Grid::new(0, 32)).contains("no blocks"));
+    assert!(problem(Grid::new(1, 0)).contains("no threads"));
+    assert!(problem(Grid::new(1, 1025)).contains("1025 threads"));
+    assert!(problem(Grid::new((1, 70000), 1)).contains("70000"));
+    assert!(problem(Grid::new(1, (1, 1, 65))).contains("65"));
+    assert!(problem(Grid::new(1, 1).shared_bytes(1 << 20)).contains("1048576 bytes"));
+    assert!(problem(Grid::covering(usize::MAX)).contains("more blocks than a grid has"));
+    Ok(())
+}
+
+/// What goes wrong, on the CPU alone: on a GPU these kernels hang, or take the device with them.
+mod faults {
+    use super::*;
+
+    fn cpus() -> Vec<Device> {
+        std::iter::once(Device::cpu()).chain((1..5).map(Device::cpu_shuffled)).collect()
+    }
+
+    fn failure(result: Result) -> (String, Option<u32>) {
+        match result {
+            Err(Error::Kernel { message, place, .. }) => (message, place.map(|(_, line, _)| line)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_barrier_shows_in_some_order() {
+        let run = |device: &Device| {
+            let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+            let xs: Vec<u32> = (0..64).collect();
+            let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(64)?);
+            kernels.reverse_without_a_barrier(&stream, (1, 64), (&x, &mut y))?;
+            Result::Ok(stream.download(&y)? == xs.iter().rev().copied().collect::<Vec<_>>())
+        };
+        assert!(cpus().iter().any(|device| !run(device).unwrap()));
+    }
+
+    #[test]
+    fn a_barrier_that_not_all_reach() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(64).unwrap();
+            let (message, line) = failure(kernels.leaves_one_behind(&stream, (1, 64), (&mut y,)));
+            assert!(message.contains("not all threads reach the barrier"), "{message}");
+            assert!(message.contains("threads 0 to 62") && message.contains("thread 63 ended"), "{message}");
+            let source = include_str!("kernels/mod.rs").lines().nth(line.unwrap() as usize - 1).unwrap();
+            assert!(source.contains("sync_threads()"), "{source}");
+            // The stream goes on.
+            assert_eq!(stream.download(&y).unwrap(), [0; 64]);
+        }
+    }
+
+    #[test]
+    fn barriers_at_two_places() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(8).unwrap();
+            let (message, _) = failure(kernels.waits_at_two_places(&stream, (1, 8), (&mut y,)));
+            assert!(message.contains("different places"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_the_launchs_error() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let (x, mut y) = (stream.zeroed(600).unwrap(), stream.zeroed(1000).unwrap());
+            let error = kernels.panics(&stream, (4, 256), (&x, &mut y)).unwrap_err();
+            let Error::Kernel {
+                kernel,
+                message,
+                place: Some((file, line, _)),
+                position: Some((block, thread)),
+            } = &error
+            else {
+                panic!("{error:?}")
+            };
+            assert_eq!(kernel, "panics");
+            assert!(message.contains("the len is 600"), "{message}");
+            assert!(file.ends_with("kernels/mod.rs"), "{file}");
+            let source = include_str!("kernels/mod.rs").lines().nth(*line as usize - 1).unwrap();
+            assert!(source.contains("x[i.get()]"), "{source}");
+            assert!(block[0] * 256 + thread[0] >= 600, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_shuffle_from_outside_of_the_mask() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(32).unwrap();
+            let (message, _) = failure(kernels.shuffles_from_outside(&stream, (1, 32), (&mut y,)));
+            assert!(message.contains("lane 20"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_grid_barrier_without_cooperation() {
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let (x, mut parts, mut y) =
+            (stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap());
+        let (message, _) = failure(kernels.grid_sum(&stream, (4, 1), (&x, &mut parts, &mut y)));
+        assert!(message.contains("Grid::cooperative"), "{message}");
+    }
+
+    #[test]
+    fn a_loop_that_waits_for_ever() {
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let mut lock = stream.zeroed(1).unwrap();
+        let (message, _) = failure(kernels.waits_for_ever(&stream, (1, 1), (&mut lock,)));
+        assert!(message.contains("no thread of the block changes"), "{message}");
+    }
+
+    #[test]
+    fn an_assertion() {
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let x = stream.upload(&[1, 2, 100]).unwrap();
+        let (message, _) = failure(kernels.asserts(&stream, (1, 3), (&x,)));
+        assert!(message.contains("a value is too large"), "{message}");
+        kernels.asserts(&stream, (1, 2), (&x,)).unwrap();
+    }
+
+    #[test]
+    fn kernels_of_another_device() {
+        if let Ok(gpu) = Device::gpu(0) {
+            let (kernels, stream) = (Kernels::load(&Device::cpu()).unwrap(), gpu.stream().unwrap());
+            let (x, mut y) = (stream.zeroed(4).unwrap(), stream.zeroed(4).unwrap());
+            let error = kernels.saxpy(&stream, (1, 4), (1.0, &x, &mut y)).unwrap_err();
+            assert!(matches!(error, Error::OtherDevice { .. }), "{error}");
+            let cpu = Device::cpu().stream().unwrap();
+            let error = kernels.saxpy(&cpu, (1, 4), (1.0, &x, &mut y)).unwrap_err();
+            assert!(matches!(error, Error::OtherDevice { what: "a buffer", .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn shuffled_runs_are_the_same_each_time() {
+        let run = || {
+            let device = Device::cpu_shuffled(7);
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            // Not small integers: the order of the additions shows.
+            let x = stream.upload(&(1..3000).map(|i| 1.0 / i as f32).collect::<Vec<_>>()).unwrap();
+            let mut sum = stream.zeroed(1).unwrap();
+            kernels.reduce(&stream, (8, 256), (&x, &mut sum)).unwrap();
+            stream.download(&sum).unwrap()[0].to_bits()
+        };
+        assert_eq!(run(), run());
+    }
+
+    /// Some thousand threads, with and without barriers: tests of users have them, and must not take long.
+    #[test]
+    fn many_threads_take_little_time() {
+        let start = std::time::Instant::now();
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let n = 200_000;
+        let (x, mut y) = (stream.filled(n, 1.0f32).unwrap(), stream.zeroed(n).unwrap());
+        kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut y)).unwrap();
+        let saxpy = start.elapsed();
+        let (x, mut y) = (stream.filled(4096, 1u32).unwrap(), stream.zeroed(4096).unwrap());
+        kernels.scan(&stream, Grid::covering_by(4096, 256), (&x, &mut y)).unwrap();
+        let scan = start.elapsed() - saxpy;
+        println!(
+            "saxpy with 200,000 threads: {saxpy:?}; scan with 4,096 threads and 16 barriers each: {scan:?}"
+        );
+        assert!(start.elapsed().as_secs() < 20);
+    }
+
+    #[test]
+    fn text_from_a_kernel() {
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        kernels.prints(&stream, (1, 32), (1.5,)).unwrap();
+    }
+}
