@@ -42,6 +42,7 @@ pub mod ir;
 mod packaged;
 pub mod ptx;
 pub mod source;
+mod store;
 pub mod toolchain;
 pub mod usage;
 
