@@ -1,0 +1,447 @@
+//! The builder that a build script calls, and its results.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::compile::{self, Compiled, Job};
+use crate::environment::Variables;
+use crate::packaged::{self, Packaged};
+use crate::source::Source;
+use crate::toolchain::{self, Missing, Search, Toolchain};
+use crate::{BuildError, ptx, store, usage};
+
+/// An architecture to compile for: its PTX also runs on everything newer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    arch: String,
+    ptx: String,
+}
+
+impl Target {
+    /// Makes a target, for example `("sm_90", "ptx80")`. Always name the PTX version: rustc's defaults are old.
+    pub fn new(arch: &str, ptx: &str) -> Target {
+        Target { arch: arch.into(), ptx: ptx.into() }
+    }
+
+    /// Returns the architecture, as in `sm_90`.
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// Returns the PTX version, as in `ptx80`.
+    pub fn ptx(&self) -> &str {
+        &self.ptx
+    }
+
+    /// Returns the targets of a builder that is given none: all devices since Volta, and faster code for Hopper and later ones.
+    pub fn defaults() -> Vec<Target> {
+        vec![Target::new("sm_70", "ptx70"), Target::new("sm_90", "ptx80")]
+    }
+
+    /// Returns ten times the compute capability: 90 for `sm_90`; 0 for a name without a number.
+    pub fn compute_capability(&self) -> u32 {
+        self.arch.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
+    }
+}
+
+/// One checked PTX file.
+#[derive(Debug)]
+pub struct PtxFile {
+    /// The target that it was compiled for.
+    pub target: Target,
+    /// The text.
+    pub path: PathBuf,
+    /// A file next to it, with every finding of the checks and the compiler's messages.
+    pub report: PathBuf,
+}
+
+/// Compiled kernels.
+#[derive(Debug)]
+pub struct Kernels {
+    /// The output of `rustc -V` of the kernels' compiler.
+    pub rustc: String,
+    /// A number that changes with the sources and the flags.
+    pub fingerprint: u64,
+    /// One file per target, in the order in which they were requested.
+    pub files: Vec<PtxFile>,
+}
+
+/// The outcome of a build that did not fail.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There are kernels.
+    Kernels(Kernels),
+    /// This machine cannot compile kernels: a CPU-only build.
+    NoToolchain {
+        /// What was tried and what it lacks.
+        reason: String,
+        /// What to install or to set.
+        remedy: String,
+    },
+    /// A CPU-only build on purpose.
+    Skipped {
+        /// What asked for it.
+        reason: String,
+        /// What to do for a build with kernels.
+        remedy: String,
+    },
+}
+
+/// The mode that the user asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Auto,
+    Skip,
+    Require,
+}
+
+impl Mode {
+    fn from_env(variables: &Variables) -> Result<Mode, BuildError> {
+        let variable = variables.name(Variables::KERNELS);
+        match env::var(&variable).unwrap_or_default().as_str() {
+            // docs.rs has a toolchain but no network, and documentation needs no kernels.
+            "" if env::var_os("DOCS_RS").is_some() => Ok(Mode::Skip),
+            "" | "auto" => Ok(Mode::Auto),
+            "skip" => Ok(Mode::Skip),
+            "require" => Ok(Mode::Require),
+            word => Err(BuildError::Mode { variable, word: word.into() }),
+        }
+    }
+}
+
+/// Compiles kernels for several architectures and checks the result.
+#[derive(Debug)]
+pub struct Builder {
+    path: PathBuf,
+    variables: Variables,
+    targets: Vec<Target>,
+    dependencies: Vec<(String, PathBuf)>,
+    one_barrier: Vec<String>,
+    flags: Vec<String>,
+    profile: Vec<String>,
+    std_crates: &'static str,
+    out_dir: Option<PathBuf>,
+    cache_dir: Option<PathBuf>,
+    packaged: Option<PathBuf>,
+}
+
+impl Builder {
+    /// Makes a builder. `path` is relative to the package of the calling build script, and one of these:
+    ///
+    /// - A file such as `src/kernels.rs`, which is also a module of the package. It is compiled against warpsmith, which must be
+    ///   among the package's dependencies, with the versions of the package's lock file.
+    /// - The folder of a `no_std` crate with a `Cargo.toml`.
+    /// - The folder of such a crate with a `Cargo.toml.in`: a manifest with `{crate}` in place of this folder, and with a
+    ///   `Cargo.lock` beside it. A file named `Cargo.toml` would make cargo leave the folder out of a published package.
+    pub fn new(path: impl AsRef<Path>) -> Builder {
+        Builder {
+            path: path.as_ref().to_path_buf(),
+            variables: Variables::default(),
+            targets: Vec::new(),
+            dependencies: Vec::new(),
+            one_barrier: Vec::new(),
+            flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
+            profile: Vec::new(),
+            std_crates: "core",
+            out_dir: None,
+            cache_dir: None,
+            packaged: None,
+        }
+    }
+
+    /// Sets the first word of the names of the environment variables that control the build; `WARPSMITH` by default. A program
+    /// whose users know nothing of warpsmith gives its own name.
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        self.variables = Variables::new(prefix);
+        self
+    }
+
+    /// Adds an architecture. Without any, kernels are built for [`Target::defaults`].
+    pub fn target(mut self, target: Target) -> Self {
+        self.targets.push(target);
+        self
+    }
+
+    /// Gives the folder of a crate that the kernels depend on. Kernels in a file can then use it, without its default features;
+    /// a `Cargo.toml.in` has the crate's name in braces as its path. Changes to it rebuild the kernels.
+    pub fn dependency(mut self, name: &str, folder: impl AsRef<Path>) -> Self {
+        self.dependencies.push((name.into(), folder.as_ref().to_path_buf()));
+        self
+    }
+
+    /// Names a canary: the build fails unless this kernel contains exactly one barrier.
+    pub fn expect_one_barrier(mut self, kernel: &str) -> Self {
+        self.one_barrier.push(kernel.into());
+        self
+    }
+
+    /// Replaces the compiler flags, [`compile::FLAGS`]: for tests that show what happens without one of them.
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags = flags.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Sets the optimisation level of the kernels: `1`, `2`, `3`, `"s"` and so on, as in a profile of cargo's. Kernels in a file have
+    /// 3 by default; a crate has what its manifest says.
+    pub fn opt_level(mut self, level: &str) -> Self {
+        let level = if level.parse::<u32>().is_ok() { level.to_string() } else { format!("{level:?}") };
+        self.profile.push(format!("profile.release.opt-level={level}"));
+        self
+    }
+
+    /// Compiles the crate `alloc` for the GPU as well. Kernels in a file get warpsmith with its allocator; a crate needs one of its
+    /// own.
+    pub fn alloc(mut self) -> Self {
+        self.std_crates = compile::WITH_ALLOC;
+        self
+    }
+
+    /// Puts the PTX and the module here instead of in `OUT_DIR`.
+    pub fn out_dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.out_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Puts the inner cargo's files here instead of in `OUT_DIR/device`.
+    pub fn cache_dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.cache_dir = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Takes the kernels from this folder, if there are any and they were compiled from the same sources: what
+    /// [`Kernels::pack`] wrote, in a published package.
+    pub fn packaged(mut self, dir: impl AsRef<Path>) -> Self {
+        self.packaged = Some(dir.as_ref().to_path_buf());
+        self
+    }
+
+    /// Takes packaged kernels, or finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
+    ///
+    /// # Errors
+    /// For everything except a missing toolchain, and for that too if the user requires kernels.
+    pub fn build(self) -> Result<Outcome, BuildError> {
+        self.variables.watch();
+        let source = self.source()?;
+        self.watch_before_compiling(&source);
+        let mode = Mode::from_env(&self.variables)?;
+        if mode == Mode::Skip {
+            return Ok(self.skipped());
+        }
+        if let Some(kernels) = self.unpack(&source)? {
+            return Ok(Outcome::Kernels(kernels));
+        }
+        let search = Search::from_env(&self.variables);
+        let remedy = toolchain::remedy(&self.variables);
+        match search.find() {
+            Ok(toolchain) => self.build_with(&toolchain).map(Outcome::Kernels),
+            Err(Missing::Everywhere(reason)) if mode == Mode::Auto => {
+                search.witnesses().iter().for_each(|file| rerun_if_changed(file));
+                println!("cargo::warning=no GPU kernels, CPU-only build: {reason}");
+                println!("cargo::warning=for GPU kernels, {remedy}");
+                Ok(Outcome::NoToolchain { reason, remedy })
+            }
+            Err(Missing::Everywhere(reason) | Missing::Named(reason)) => {
+                Err(BuildError::Toolchain { reason, remedy })
+            }
+        }
+    }
+
+    /// Compiles and checks with a given toolchain.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
+        let source = self.source()?;
+        rerun_if_changed(&toolchain.rustc);
+        let targets = self.targets();
+        let jobs: Vec<Job<'_>> = targets.iter().map(|target| self.job(&source, toolchain, target)).collect();
+        let store = self.variables.value(Variables::CACHE).map(PathBuf::from);
+        let kept = |job: &Job<'_>| store.as_ref().and_then(|folder| store::find(folder, job));
+        let kept: Vec<Option<Compiled>> = jobs.iter().map(kept).collect();
+        if kept.iter().any(Option::is_none) {
+            Job::share_dependencies(&jobs);
+        }
+        // Each target keeps only one processor busy: rustc writes one text, in one unit.
+        let built: Vec<Result<(PtxFile, Vec<PathBuf>), BuildError>> = thread::scope(|scope| {
+            let builds: Vec<_> = {
+                let builds = jobs.iter().zip(kept);
+                builds.map(|(job, kept)| scope.spawn(|| self.build_target(job, kept))).collect()
+            };
+            builds
+                .into_iter()
+                .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let built = built.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|(_, files)| files).collect();
+        watch_what_was_read(&source, &read);
+        let fingerprint = self.fingerprint(&source)?;
+        let files = built.into_iter().map(|(file, _)| file).collect();
+        Ok(Kernels { rustc: toolchain.version.clone(), fingerprint, files })
+    }
+
+    fn skipped(&self) -> Outcome {
+        let variable = self.variables.name(Variables::KERNELS);
+        if env::var_os(&variable).is_some_and(|value| value == "skip") {
+            let reason = format!("built with {variable}=skip");
+            return Outcome::Skipped { reason, remedy: "build without it".into() };
+        }
+        let reason = "built for docs.rs, for documentation alone".into();
+        Outcome::Skipped { reason, remedy: format!("build without DOCS_RS, or with {variable}=auto") }
+    }
+
+    fn source(&self) -> Result<Source, BuildError> {
+        let source = Source::find(&self.path)?;
+        source.check_dependencies(&self.dependencies)?;
+        Ok(source)
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        if self.targets.is_empty() { Target::defaults() } else { self.targets.clone() }
+    }
+
+    /// Returns the kernels in the package, if they were compiled from the same sources.
+    fn unpack(&self, source: &Source) -> Result<Option<Kernels>, BuildError> {
+        let Some(folder) = self.packaged.as_ref().filter(|folder| folder.exists()) else { return Ok(None) };
+        rerun_if_changed(folder);
+        let out = self.out_dir_or_default();
+        match packaged::unpack(folder, &self.targets(), self.fingerprint(source)?, &out)? {
+            Packaged::Kernels(kernels) => Ok(Some(kernels)),
+            Packaged::Missing => Ok(None),
+            Packaged::Other => {
+                let folder = folder.display();
+                println!("cargo::warning={folder} has kernels of other sources: they are compiled anew");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
+    fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
+        let crates = self.dependencies.iter().map(|(_, dir)| dir.join("src"));
+        let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
+        let more = format!("{:?} {:?} {:?} {}", self.targets(), self.flags, self.profile, self.std_crates);
+        packaged::fingerprint(&sources, &more)
+            .map_err(BuildError::io("cannot read the sources of", source.path()))
+    }
+
+    fn out_dir_or_default(&self) -> PathBuf {
+        self.out_dir.clone().unwrap_or_else(out_dir_from_env)
+    }
+
+    fn job<'a>(&'a self, source: &'a Source, toolchain: &'a Toolchain, target: &'a Target) -> Job<'a> {
+        Job {
+            toolchain,
+            source,
+            dependencies: &self.dependencies,
+            // A build script may write only to OUT_DIR. Cargo keeps that folder from build to build.
+            cache_dir: self.cache_dir.clone().unwrap_or_else(|| self.out_dir_or_default().join("device")),
+            target,
+            flags: &self.flags,
+            profile: &self.profile,
+            std_crates: self.std_crates,
+            skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
+        }
+    }
+
+    /// Compiles a target, and keeps it where the user wants that. If it cannot be kept, the next build compiles it again.
+    fn compile(&self, job: &Job<'_>) -> Result<Compiled, BuildError> {
+        let compiled = job.run()?;
+        if let Some(folder) = self.variables.value(Variables::CACHE).map(PathBuf::from)
+            && let Err(error) = store::keep(&folder, job, &compiled)
+        {
+            println!("cargo::warning=kernels cannot be kept in {}: {error}", folder.display());
+        }
+        Ok(compiled)
+    }
+
+    /// Checks what is kept of a target, or compiles it first.
+    fn build_target(
+        &self,
+        job: &Job<'_>,
+        kept: Option<Compiled>,
+    ) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
+        let (target, arch) = (job.target, job.target.arch());
+        let out = self.out_dir_or_default();
+        let compiled = match kept {
+            Some(kept) => kept,
+            None => self.compile(job)?,
+        };
+        let Compiled { ptx, findings, messages, files } = compiled;
+        let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
+        let lines = self.variables.value(Variables::DEBUG).is_some();
+        let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
+        let text = ptx::finish(&ptx, arch).map_err(|fault| refuse(vec![fault]))?;
+        let report = ptx::check(&text, &self.one_barrier, findings);
+
+        let file = PtxFile {
+            target: target.clone(),
+            path: out.join(format!("kernels-{arch}.ptx")),
+            report: out.join(format!("kernels-{arch}.report.txt")),
+        };
+        write(&file.path, &text)?;
+        let (usages, why) = usage::usage(&self.variables, &file.path, &text, target, &report);
+        let used: String = usages.iter().map(|usage| format!("{usage}\n")).collect();
+        let why = why.map(|why| format!("no registers: {why}\n")).unwrap_or_default();
+        write(&file.report, &format!("{used}{why}{report}{messages}"))?;
+        // Cargo shows this with -vv.
+        println!("kernels for {arch}, in {}:\n{used}{why}{report}", file.path.display());
+        let warnings = usage::spills(&usages).into_iter().chain(compiler_warnings(&messages));
+        let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
+        if !all.is_empty() {
+            println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
+        }
+        if report.faults.is_empty() { Ok((file, files)) } else { Err(refuse(report.faults)) }
+    }
+
+    /// Watches what is known before the compiler has said what it read: in a build without kernels there is no more.
+    fn watch_before_compiling(&self, source: &Source) {
+        source.manifests().iter().for_each(|file| rerun_if_changed(file));
+        if matches!(source, Source::File(_)) {
+            rerun_if_changed(source.path());
+        } else {
+            source.sources().iter().filter(|path| path.exists()).for_each(|path| rerun_if_changed(path));
+        }
+        for (_, dir) in &self.dependencies {
+            let files = ["src", "Cargo.toml"].map(|name| dir.join(name));
+            files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
+        }
+    }
+}
+
+/// Watches the files that rustc read: the modules of a file of kernels, and the crates beside it. A template and the folders for it are
+/// watched whole.
+fn watch_what_was_read(source: &Source, files: &BTreeSet<&PathBuf>) {
+    if !matches!(source, Source::Template(_)) {
+        // What the build wrote is no source. Cargo takes a missing file for a change.
+        let out = out_dir_from_env();
+        let is_source =
+            |file: &&&PathBuf| file.exists() && (out == Path::new(".") || !file.starts_with(&out));
+        files.iter().filter(is_source).for_each(|file| rerun_if_changed(file));
+    }
+}
+
+fn rerun_if_changed(file: &Path) {
+    println!("cargo::rerun-if-changed={}", file.display());
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    fs::write(path, text).map_err(BuildError::io("cannot write", path))
+}
+
+/// Returns `OUT_DIR`; the current folder if the caller is not a build script.
+pub(crate) fn out_dir_from_env() -> PathBuf {
+    env::var_os("OUT_DIR").map_or_else(|| ".".into(), PathBuf::from)
+}
+
+/// Returns one line for rustc's warnings, except the one that every build has: that PTX versions are not stable.
+fn compiler_warnings(messages: &str) -> Option<String> {
+    let boring = |line: &&str| line.contains("`-Ctarget-feature`") || line.contains(" generated ");
+    let warnings: Vec<&str> =
+        messages.lines().filter(|line| line.starts_with("warning")).filter(|line| !boring(line)).collect();
+    warnings.first().map(|first| format!("{} compiler warnings (first: {first})", warnings.len()))
+}
