@@ -203,6 +203,8 @@ def main():
     exp_p, exp_w = lambda r: (expm1(r) - r) / r**2, lambda r: r * r / exp(r)
     fit("EXP_F32", exp_p, exp_w, -edge, edge, range(5), "f32", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
     fit("EXP_F64", exp_p, exp_w, -edge, edge, range(10), "f64", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
+    exp2_p, exp2_w = lambda f: (2**f - 1) / f, lambda f: f / 2**f
+    fit("EXP2_F64", exp2_p, exp2_w, mpf("-0.5"), mpf("0.5"), range(11), "f64", "2^f = 1 + f P(f), |f| <= 1/2")
 
     # ln(1 + f) = f - f^2/2 + f^3 P(f).
     ln_p = lambda f: (log(1 + f) - f + f * f / 2) / f**3
