@@ -229,7 +229,7 @@ def main():
     # tanh, sinh near 0; atan and asin.
     odd = lambda function: (lambda s: (function(sqrt(s)) / sqrt(s) - 1) / s, lambda s: s * sqrt(s) / function(sqrt(s)))
     p, w = odd(tanh)
-    fit("TANH_F32", p, w, 0, mpf("0.75") ** 2, range(6), "f32", "tanh x = x + x s P(s), s = x^2, |x| < 3/4")
+    fit("TANH_F32", p, w, 0, mpf("0.9375") ** 2, range(7), "f32", "tanh x = x + x s P(s), s = x^2, |x| < 15/16")
     fit("TANH_F64", p, w, 0, mpf("0.625") ** 2, range(12), "f64", "tanh x = x + x s P(s), s = x^2, |x| < 5/8")
     p, w = odd(sinh)
     fit("SINH_F32", p, w, 0, mpf(1), range(4), "f32", "sinh x = x + x s P(s), s = x^2, |x| < 1")

@@ -413,23 +413,11 @@ fn ln_exact(x: f64) -> (f64, f64) {
 pub fn pow(x: f64, y: f64) -> f64 {
     let a = x.abs();
     let (log, log_low) = ln_exact(a);
-    let limited = if y > 1e30 {
-        1e30
-    } else if y < -1e30 {
-        -1e30
-    } else {
-        y
-    };
+    let limited = y.clamp(-1e30, 1e30);
     let (p, p_low) = product64(log, limited);
     let p_low = fma64(log_low, limited, p_low);
     // e^p; where it is out of range so is p limited.
-    let p = if p > 800.0 {
-        800.0
-    } else if p < -800.0 {
-        -800.0
-    } else {
-        p
-    };
+    let p = p.clamp(-800.0, 800.0);
     let p_low = if p.abs() == 800.0 { 0.0 } else { p_low };
     let shifted = fma64(p, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;

@@ -141,7 +141,8 @@ mod host {
     /// a * b + c, limited to 0 ..= 1; NaN becomes 0.
     #[inline(always)]
     pub fn fma32_saturated(a: f32, b: f32, c: f32) -> f32 {
-        fma32(a, b, c).max(0.0).min(1.0)
+        let value = fma32(a, b, c);
+        if value > 0.0 { value.min(1.0) } else { 0.0 }
     }
 
     #[inline(always)]

@@ -337,13 +337,7 @@ pub fn pow(x: f32, y: f32) -> f32 {
     let a = x.abs();
     let (log, log_low) = log2_parts(a);
     // More would overflow on the way, and gives 0, 1 or infinity in any case.
-    let limited = if y > 1e20 {
-        1e20
-    } else if y < -1e20 {
-        -1e20
-    } else {
-        y
-    };
+    let limited = y.clamp(-1e20, 1e20);
     let (p, p_low) = product32(log, limited);
     let p_low = fma32(log_low, limited, p_low);
     let (n, scale) = whole(p, 1.0);
@@ -408,7 +402,7 @@ pub fn tanh(x: f32) -> f32 {
     let error = fma32(-d_low, y, fma32(-d, y, 1.0));
     let large = fma32(-2.0, fma32(y, error, y), 1.0);
     // NaN is not large.
-    f32::copysign(if x.abs() >= 0.875 { large } else { small }, x)
+    f32::copysign(if x.abs() >= 0.9375 { large } else { small }, x)
 }
 
 /// e^a for a >= 0 as (high + low) * 2^k, k at most 130; beyond 90 it is that of 90.
@@ -460,7 +454,7 @@ pub fn cbrt(x: f32) -> f32 {
     }
     let (m, e) = split(a);
     // 2^e = 2^(3 third) * 2^rest
-    let third = (e + 150) * 21_846 >> 16;
+    let third = ((e + 150) * 21_846) >> 16;
     let rest = e + 150 - 3 * third;
     let m = m * power32(rest);
     // m^(-2/3), which gives the root and the slope of its correction, Newton's: y - (y^3 - m) / (3 y^2).
@@ -478,7 +472,10 @@ fn atan_from(angle: f32, angle_low: f32, sign: f32, x: f32, lost: f32) -> f32 {
     let s = x * x;
     // The derivative, 1 / (1 + s), to a few bits.
     let lost = lost * fma32(-0.5, s, 1.0);
-    let tail = fma32(x * s, polynomial32(s, &ATAN_F32), lost);
+    // The first coefficient by itself, so that no sum is rounded that counts.
+    let [first, rest @ ..] = ATAN_F32;
+    let cube = x * s;
+    let tail = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
     let sum = fma32(sign, x, angle);
     sum + (fma32(sign, x, angle - sum) + fma32(sign, tail, angle_low))
 }
