@@ -354,7 +354,8 @@ fn special_values_are_those_of_the_standard() {
             "{what}: {got:e}, not {want:e}"
         );
     };
-    let odd: [(&str, fn(f64) -> f64); 9] = [
+    type Named = (&'static str, fn(f64) -> f64);
+    let odd: [Named; 9] = [
         ("sin", double::sin),
         ("tan", double::tan),
         ("asin", double::asin),

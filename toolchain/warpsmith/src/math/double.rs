@@ -305,7 +305,8 @@ pub fn exp2(x: f64) -> f64 {
 /// x > 0 as m * 2^e, e a whole number, m from sqrt(1/2) to sqrt 2: m and e.
 #[inline(always)]
 fn mantissa(x: f64) -> (f64, f64) {
-    let small = x < f64::MIN_POSITIVE;
+    // Comparisons of high words are cheaper than those of numbers.
+    let small = ((x.to_bits() >> 32) as i32) < 0x0010_0000;
     let bits = if small { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
     let (high, low) = ((bits >> 32) as u32, bits as u32);
     let above = high.wrapping_sub(0x3fe6_a09e) & 0xfff0_0000;
@@ -317,10 +318,16 @@ fn mantissa(x: f64) -> (f64, f64) {
     (m, e)
 }
 
+/// Whether x is positive and finite: as bits minus 1, all others are larger.
+#[inline(always)]
+fn positive(x: f64) -> bool {
+    x.to_bits().wrapping_sub(1) < 0x7fef_ffff_ffff_ffff
+}
+
 /// What a logarithm is outside of the finite positive numbers.
 #[inline(always)]
 fn logarithm_special(x: f64, result: f64) -> f64 {
-    if x > 0.0 && x < INFINITY {
+    if positive(x) {
         result
     } else if x == 0.0 {
         -INFINITY
@@ -380,7 +387,7 @@ pub fn log10(x: f64) -> f64 {
     log_base(x, LOG10E_F64, LOG10_2_F64)
 }
 
-/// ln of x > 0, finite, in two parts, to 2^-65 of its value.
+/// ln of x > 0, finite, in two parts, to 2^-63 of its value; the second may overlap the first by some bits.
 #[inline(always)]
 fn ln_exact(x: f64) -> (f64, f64) {
     let (m, e) = mantissa(x);
@@ -405,28 +412,23 @@ fn ln_exact(x: f64) -> (f64, f64) {
     let (main, main_low) = product64(e, LN2_DD[0]);
     let main_low = fma64(e, LN2_DD[1], main_low);
     let (sum, more) = sum64(main, high);
-    sum64(sum, more + (low + main_low))
+    (sum, more + (low + main_low))
 }
 
 /// x to the power of y.
 #[inline(always)]
 pub fn pow(x: f64, y: f64) -> f64 {
-    let a = x.abs();
-    let (log, log_low) = ln_exact(a);
-    let limited = y.clamp(-1e30, 1e30);
-    let (p, p_low) = product64(log, limited);
-    let p_low = fma64(log_low, limited, p_low);
-    // e^p; where it is out of range so is p limited.
-    let p = p.clamp(-800.0, 800.0);
-    let p_low = if p.abs() == 800.0 { 0.0 } else { p_low };
+    let (log, log_low) = ln_exact(x.abs());
+    let (p, p_low) = product64(log, y);
+    let p_low = fma64(log_low, y, p_low);
     let shifted = fma64(p, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
-    let exact = fma64(-n, LN2_DD[0], p);
-    let (r, r_low) = sum64(exact, fma64(-n, LN2_DD[1], p_low));
+    let (r, r_low) = sum64(fma64(-n, LN2_DD[0], p), fma64(-n, LN2_DD[1], p_low));
     let w = fma64(r * r, polynomial64(r, &EXP_F64), fma64(r, r_low, r_low));
     let value = 1.0 + (r + w);
     let k = shifted.to_bits() as i32;
-    let result = if p.abs() < 708.0 {
+    // |p| < 708, else p may be infinite, and the value NaN.
+    let result = if size(p) < 0x4086_2000 {
         shift(value, k)
     } else if p > 710.0 {
         INFINITY
@@ -435,18 +437,19 @@ pub fn pow(x: f64, y: f64) -> f64 {
     } else {
         scale(value, k)
     };
-    if x > 0.0 && a < INFINITY && y.abs() < INFINITY && x != 1.0 {
+    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
+    if positive(x) && size(y) < 0x7ff0_0000 {
         return result;
     }
-    let integer = trunc64(y) == y;
-    let half = y * 0.5;
-    let odd = integer && trunc64(half) != half;
-    pow_special(x, y, result, integer, odd)
+    pow_special(x, y, result)
 }
 
 #[inline(always)]
-fn pow_special(x: f64, y: f64, result: f64, integer: bool, odd: bool) -> f64 {
+fn pow_special(x: f64, y: f64, result: f64) -> f64 {
     let a = x.abs();
+    // From 2^53 on all are even.
+    let integer = trunc64(y) == y;
+    let odd = integer && trunc64(y * 0.5) != y * 0.5;
     if x == 1.0 || y == 0.0 {
         return 1.0;
     }

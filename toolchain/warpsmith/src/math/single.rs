@@ -297,7 +297,7 @@ pub fn log10(x: f32) -> f32 {
     logarithm_special(x, sum + rest)
 }
 
-/// log2 of x > 0, finite, in two parts, to 2^-34 of its value.
+/// log2 of x > 0, finite, in two parts, to 2^-32 of its value; the second may overlap the first by some bits.
 #[inline(always)]
 fn log2_parts(x: f32) -> (f32, f32) {
     let small = x < f32::MIN_POSITIVE;
@@ -328,7 +328,7 @@ fn log2_parts(x: f32) -> (f32, f32) {
     let low = low + (main_low + tail_low);
     // e is 0, or larger than the rest.
     let (sum, more) = sum32(e, high);
-    sum32(sum, more + low)
+    (sum, more + low)
 }
 
 /// x to the power of y.
@@ -343,21 +343,19 @@ pub fn pow(x: f32, y: f32) -> f32 {
     let (n, scale) = whole(p, 1.0);
     let f = (p - n) + p_low;
     let result = exp2_seed(f) * scale;
-    // From 2^24 on all are even; above, x + x and so on stay the same.
-    let half = y * 0.5;
-    let integer = trunc32(y) == y;
-    let odd = integer && trunc32(half) != half;
-    let finite = a > 0.0 && a < INFINITY;
-    // Most inputs are positive and finite.
-    if x > 0.0 && finite && y.abs() < INFINITY && x != 1.0 {
+    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
+    if x.to_bits().wrapping_sub(1) < 0x7f7f_ffff && y.abs() < INFINITY {
         return result;
     }
-    pow_special(x, y, result, integer, odd)
+    pow_special(x, y, result)
 }
 
 #[inline(always)]
-fn pow_special(x: f32, y: f32, result: f32, integer: bool, odd: bool) -> f32 {
+fn pow_special(x: f32, y: f32, result: f32) -> f32 {
     let a = x.abs();
+    // From 2^24 on all are even.
+    let integer = trunc32(y) == y;
+    let odd = integer && trunc32(y * 0.5) != y * 0.5;
     if x == 1.0 || y == 0.0 {
         return 1.0;
     }
