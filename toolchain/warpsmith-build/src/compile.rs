@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::ptx::{Finding, Kind};
-use crate::source::{Manifest, Source};
+use crate::source::{Crates, Manifest, Source};
 use crate::{BuildError, Target, environment, ir, toolchain::Toolchain};
 
 /// Flags for every crate of the device build, `core` included; only the last crate also gets its architecture. `docs/toolchain.md`
@@ -19,6 +19,9 @@ pub const FLAGS: &[&str] = &[
     "-Cpasses=infer-address-spaces",
     "-Cllvm-args=-opt-disable=slsr",
 ];
+
+/// The crates of the standard library that kernels with an allocator need.
+pub(crate) const WITH_ALLOC: &str = "core,alloc";
 
 /// Flags for the last crate only, which add source lines; the rest stays in cargo's cache.
 const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-arange-section"];
@@ -80,7 +83,7 @@ impl Job<'_> {
 
     /// Compiles a crate without kernels in the place of the crate, in this folder.
     fn compile_dependencies(&self, target_dir: &Path) -> io::Result<()> {
-        let manifest = self.source.write_manifest_without_kernels(&self.cache_dir, self.dependencies);
+        let manifest = self.source.write_manifest_without_kernels(&self.cache_dir, &self.crates());
         let Some(manifest) = manifest.map_err(io::Error::other)? else {
             return Err(io::Error::other("only cargo knows the dependencies"));
         };
@@ -96,7 +99,7 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
-        let manifest = self.source.write_manifest(&self.cache_dir, self.dependencies)?;
+        let manifest = self.source.write_manifest(&self.cache_dir, &self.crates())?;
         let mut command = self.command(&manifest, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
         let mut messages = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -117,6 +120,11 @@ impl Job<'_> {
         let Some(name) = self.source.library()? else { return Ok(Vec::new()) };
         let list = target_dir.join(format!("nvptx64-nvidia-cuda/release/lib{name}.d"));
         Ok(fs::read_to_string(list).map(|list| listed_files(&list)).unwrap_or_default())
+    }
+
+    /// Returns the crates that the kernels use.
+    fn crates(&self) -> Crates<'_> {
+        Crates { named: self.dependencies, alloc: self.std_crates == WITH_ALLOC }
     }
 
     /// Makes the inner cargo call.
@@ -171,16 +179,21 @@ fn findings_beside(raw: &Path) -> Result<Vec<Finding>, BuildError> {
     let (ir, kept) = (raw.with_extension("ll"), raw.with_extension("findings"));
     if ir.exists() {
         let text = fs::read(&ir).map_err(BuildError::io("cannot read", &ir))?;
-        let lines = ir::findings(&String::from_utf8_lossy(&text)).into_iter();
-        let lines = lines.map(|found| format!("{}\t{}\t{}\n", found.kind, found.kernel, found.text));
-        fs::write(&kept, lines.collect::<String>()).map_err(BuildError::io("cannot write", &kept))?;
+        let lines: String = ir::findings(&String::from_utf8_lossy(&text)).iter().map(line).collect();
+        fs::write(&kept, lines).map_err(BuildError::io("cannot write", &kept))?;
         fs::remove_file(&ir).map_err(BuildError::io("cannot remove", &ir))?;
     }
     let text = fs::read_to_string(&kept).map_err(BuildError::io("cannot read", &kept))?;
     Ok(text.lines().filter_map(finding).collect())
 }
 
-fn finding(line: &str) -> Option<Finding> {
+/// Returns a finding as it is kept in a file.
+pub(crate) fn line(found: &Finding) -> String {
+    format!("{}\t{}\t{}\n", found.kind, found.kernel, found.text)
+}
+
+/// Reads such a line.
+pub(crate) fn finding(line: &str) -> Option<Finding> {
     let mut parts = line.splitn(3, '\t');
     let (kind, kernel) = (Kind::parse(parts.next()?)?, parts.next()?.to_string());
     Some(Finding { kernel, kind, text: parts.next()?.to_string() })

@@ -42,6 +42,8 @@ pub mod ir;
 mod packaged;
 pub mod ptx;
 pub mod source;
+mod store;
+mod syntax;
 pub mod toolchain;
 pub mod usage;
 

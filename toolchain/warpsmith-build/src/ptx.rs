@@ -11,12 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::divergence;
+use crate::syntax::{function_name, is_of_lines};
 
 /// The fault of a text without kernels.
 const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public function, or, without the library, \
     `#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn`";
 /// Functions that the driver provides, the heap among them.
 const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
+/// Functions of C by which `==` compares slices.
+const COMPARISONS: [&str; 2] = ["memcmp", "bcmp"];
 /// Compares bytes, and returns the difference of the first two that are not the same.
 const COMPARE: &str = "\
 .func  (.param .b32 func_retval0) NAME
@@ -166,9 +169,6 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for name in &self.entries {
-            writeln!(f, "kernel {name}: {} barriers", self.barriers.get(name).unwrap_or(&0))?;
-        }
         self.faults.iter().try_for_each(|fault| writeln!(f, "fault: {fault}"))?;
         self.findings.iter().try_for_each(|x| writeln!(f, "{} in {}: {}", x.kind, x.kernel, x.text))
     }
@@ -210,11 +210,6 @@ pub fn without_lines(ptx: &str) -> String {
         }
     }
     kept
-}
-
-/// Returns whether a line names a source file or a line of it.
-pub(crate) fn is_of_lines(code: &str) -> bool {
-    [".loc", ".file"].contains(&code.split_whitespace().next().unwrap_or(""))
 }
 
 /// Returns the comments after `//@word `, each once: a macro used from several crates repeats them.
@@ -269,20 +264,13 @@ fn drop_needless_declarations(ptx: &str) -> String {
 /// Defines the functions of C by which `==` compares slices, where the text calls them and nobody defines them.
 fn define_comparisons(ptx: &str) -> String {
     let mut text = ptx.to_string();
-    for name in ["memcmp", "bcmp"] {
+    for name in COMPARISONS {
         let head = format!(".extern .func  (.param .b32 func_retval0) {name}\n");
         let Some(start) = text.find(&head) else { continue };
         let Some(length) = text[start..].find(";\n") else { continue };
         text.replace_range(start..start + length + 2, &COMPARE.replace("NAME", name));
     }
     text
-}
-
-/// Returns the name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
-pub(crate) fn function_name(rest: &str) -> &str {
-    let rest = rest.trim_start();
-    let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, r)| r) } else { rest };
-    rest.trim_start().split(|c: char| !(c.is_alphanumeric() || "_$%.".contains(c))).next().unwrap_or("")
 }
 
 /// Checks a finished text, and takes what [`ir`](crate::ir) found. Each kernel of `one_barrier` must contain exactly one barrier.
@@ -387,7 +375,8 @@ fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
     if BARRIERS.iter().any(|barrier| op.starts_with(barrier)) {
         *report.barriers.entry(kernel.to_string()).or_insert(0) += 1;
     }
-    if let Some(kind) = finding(op) {
+    // What compares bytes of any memory is generic by nature.
+    if let Some(kind) = finding(op).filter(|_| !COMPARISONS.contains(&kernel)) {
         report.findings.push(Finding { kernel: kernel.to_string(), kind, text: statement.to_string() });
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::environment::Variables;
+use crate::ptx::Report;
 use crate::{Target, divergence};
 
 /// A text up to this number of bytes is assembled for its report wherever ptxas is found; for a larger one, which takes minutes, the
@@ -20,6 +21,8 @@ pub struct Usage {
     pub kernel: String,
     /// Number of PTX instructions.
     pub instructions: usize,
+    /// Number of barriers of a block among them.
+    pub barriers: usize,
     /// What the machine code uses, if ptxas says it.
     pub assembled: Option<Assembled>,
 }
@@ -39,7 +42,7 @@ pub struct Assembled {
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel {}: {} instructions", self.kernel, self.instructions)?;
+        write!(f, "kernel {}: {} instructions, {} barriers", self.kernel, self.instructions, self.barriers)?;
         match &self.assembled {
             Some(Assembled { registers, stack, spilled, shared }) => write!(
                 f,
@@ -50,12 +53,13 @@ impl fmt::Display for Usage {
     }
 }
 
-/// Returns what each kernel of a text uses, and why ptxas could not say.
+/// Returns what each kernel of a text in a file uses, and why ptxas could not say.
 pub fn usage(
     variables: &Variables,
     file: &Path,
     text: &str,
     target: &Target,
+    report: &Report,
 ) -> (Vec<Usage>, Option<String>) {
     let named = variables.value(Variables::PTXAS).is_some();
     let ptxas = find_ptxas(variables).filter(|_| named || text.len() <= SHORT);
@@ -67,6 +71,7 @@ pub fn usage(
     let kernels = divergence::functions(text).into_iter().filter(|function| function.is_kernel);
     let usages = kernels.map(|function| Usage {
         instructions: divergence::instructions(&function.body),
+        barriers: report.barriers.get(&function.name).copied().unwrap_or(0),
         assembled: assembled.get(&function.name).cloned(),
         kernel: function.name,
     });
@@ -171,13 +176,17 @@ ptxas info    : Function properties for memcmp
         let read = read(SAID);
         assert_eq!(read["a"], Assembled { registers: 255, stack: 8, spilled: 24, shared: 512 });
         assert_eq!(read["b"], Assembled { registers: 8, ..Assembled::default() });
-        let usage =
-            |name: &str| Usage { kernel: name.into(), instructions: 3, assembled: read.get(name).cloned() };
+        let usage = |name: &str| Usage {
+            kernel: name.into(),
+            instructions: 3,
+            barriers: 1,
+            assembled: read.get(name).cloned(),
+        };
         assert_eq!(
             usage("a").to_string(),
-            "kernel a: 3 instructions, 255 registers, 8 bytes of stack, 24 spilled, 512 of shared memory"
+            "kernel a: 3 instructions, 1 barriers, 255 registers, 8 bytes of stack, 24 spilled, 512 of shared memory"
         );
-        assert_eq!(usage("c").to_string(), "kernel c: 3 instructions");
+        assert_eq!(usage("c").to_string(), "kernel c: 3 instructions, 1 barriers");
         let all = [usage("b"), usage("a")];
         assert_eq!(spills(&all).unwrap(), "1 spill registers (first: a, 24 bytes)");
         assert_eq!(spills(&all[..1]), None);
@@ -188,7 +197,7 @@ ptxas info    : Function properties for memcmp
         let text = ".visible .entry k(\n)\n{\n\t.reg .b32 %r<2>;\n\tmov.u32 %r1, %tid.x;\n$L__BB0_1:\n\tbra.uni $L__BB0_1;\n}\n";
         let variables = Variables::new("TEST_OF_USAGE");
         let target = Target::new("sm_1", "ptx70");
-        let (all, _) = usage(&variables, Path::new("/no/such.ptx"), text, &target);
+        let (all, _) = usage(&variables, Path::new("/no/such.ptx"), text, &target, &Report::default());
         assert_eq!((all.len(), all[0].instructions), (1, 2));
     }
 }

@@ -1,6 +1,8 @@
 //! The functions of floats that `core` lacks: [`GpuFloat`] has what `std` has on a host, [`FloatExt`] more.
 //!
-//! What is one instruction is that. The others come from the crate `libm`.
+//! They are those of [`warpsmith::math`]; the few that it lacks come from the crate `libm`.
+
+use warpsmith::math::{double, single};
 
 /// Functions of floats that `std` has on a host, under the same names.
 pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
@@ -88,72 +90,58 @@ mod private {
     impl Sealed for f64 {}
 }
 
-/// What GPUs have an instruction for: from `core` on the device, from `libm` on a host.
-macro_rules! instruction {
-    ($t:ident, $name:ident, $libm:ident ($($argument:ident),*)) => {
-        #[inline(always)]
-        fn $name(self $(, $argument: Self)*) -> Self {
-            #[cfg(target_os = "cuda")]
-            return core::$t::math::$name(self $(, $argument)*);
-            #[cfg(not(target_os = "cuda"))]
-            return libm::$libm(self $(, $argument)*);
-        }
-    };
-}
-
 macro_rules! gpu_float {
-    (
-        $t:ident; $($name:ident = $libm:ident),*;
-        $floor:ident $ceil:ident $round:ident $trunc:ident $sqrt:ident $fma:ident $fmod:ident $pow:ident $log:ident $hypot:ident
-        $atan2:ident $expm1:ident $log1p:ident $sincos:ident
-    ) => {
+    ($t:ident, $math:ident; $($name:ident = $of:ident ($($argument:ident),*);)* libm $($other:ident = $libm:ident;)*) => {
         impl GpuFloat for $t {
             $(
+                #[inline(always)]
+                fn $name(self $(, $argument: Self)*) -> Self {
+                    $math::$of(self $(, $argument)*)
+                }
+            )*
+            $(
                 #[inline]
-                fn $name(self) -> Self {
+                fn $other(self) -> Self {
                     libm::$libm(self)
                 }
             )*
-            instruction!($t, floor, $floor());
-            instruction!($t, ceil, $ceil());
-            instruction!($t, trunc, $trunc());
-            instruction!($t, sqrt, $sqrt());
-            instruction!($t, mul_add, $fma(a, b));
 
-            #[inline]
-            fn round(self) -> Self {
-                libm::$round(self)
-            }
             #[inline(always)]
             fn fract(self) -> Self {
-                self - GpuFloat::trunc(self)
+                self - $math::trunc(self)
             }
+
             #[inline(always)]
             fn abs(self) -> Self {
                 <$t>::abs(self)
             }
+
             #[inline(always)]
             fn signum(self) -> Self {
                 <$t>::signum(self)
             }
+
             #[inline(always)]
             fn copysign(self, sign: Self) -> Self {
                 <$t>::copysign(self, sign)
             }
+
             // The operator `%` is wrong on GPUs where the quotient is large.
             #[inline]
             fn div_euclid(self, rhs: Self) -> Self {
-                let quotient = GpuFloat::trunc(self / rhs);
-                if libm::$fmod(self, rhs) < 0.0 {
+                let quotient = $math::trunc(self / rhs);
+                if $math::fmod(self, rhs) < 0.0 {
                     return if rhs > 0.0 { quotient - 1.0 } else { quotient + 1.0 };
                 }
                 quotient
             }
+
             #[inline]
             fn rem_euclid(self, rhs: Self) -> Self {
-                let rest = libm::$fmod(self, rhs);
+                let rest = $math::fmod(self, rhs);
                 if rest < 0.0 { rest + <$t>::abs(rhs) } else { rest }
             }
+
             #[inline]
             fn powi(self, n: i32) -> Self {
                 let (mut rest, mut square, mut power) = (n.unsigned_abs(), self, 1.0);
@@ -166,50 +154,36 @@ macro_rules! gpu_float {
                 }
                 if n < 0 { 1.0 / power } else { power }
             }
-            #[inline]
-            fn powf(self, n: Self) -> Self {
-                libm::$pow(self, n)
-            }
-            #[inline]
-            fn ln(self) -> Self {
-                libm::$log(self)
-            }
+
             #[inline]
             fn log(self, base: Self) -> Self {
-                libm::$log(self) / libm::$log(base)
+                $math::ln(self) / $math::ln(base)
             }
-            #[inline]
-            fn hypot(self, other: Self) -> Self {
-                libm::$hypot(self, other)
-            }
-            #[inline]
-            fn atan2(self, other: Self) -> Self {
-                libm::$atan2(self, other)
-            }
-            #[inline]
+
+            #[inline(always)]
             fn sin_cos(self) -> (Self, Self) {
-                libm::$sincos(self)
-            }
-            #[inline]
-            fn exp_m1(self) -> Self {
-                libm::$expm1(self)
-            }
-            #[inline]
-            fn ln_1p(self) -> Self {
-                libm::$log1p(self)
+                $math::sincos(self)
             }
         }
     };
 }
 
 gpu_float! {
-    f32; acos = acosf, acosh = acoshf, asin = asinf, asinh = asinhf, atan = atanf, atanh = atanhf, cbrt = cbrtf, cos = cosf, cosh = coshf, exp = expf, exp2 = exp2f, log10 = log10f, log2 = log2f, sin = sinf, sinh = sinhf, tan = tanf, tanh = tanhf;
-    floorf ceilf roundf truncf sqrtf fmaf fmodf powf logf hypotf atan2f expm1f log1pf sincosf
+    f32, single;
+    floor = floor(); ceil = ceil(); round = round(); trunc = trunc(); sqrt = sqrt(); mul_add = fma(a, b);
+    powf = pow(n); exp = exp(); exp2 = exp2(); ln = ln(); log2 = log2(); log10 = log10(); cbrt = cbrt();
+    hypot = hypot(other); sin = sin(); cos = cos(); tan = tan(); asin = asin(); acos = acos();
+    atan = atan(); atan2 = atan2(other); sinh = sinh(); cosh = cosh(); tanh = tanh();
+    libm asinh = asinhf; acosh = acoshf; atanh = atanhf; exp_m1 = expm1f; ln_1p = log1pf;
 }
 
 gpu_float! {
-    f64; acos = acos, acosh = acosh, asin = asin, asinh = asinh, atan = atan, atanh = atanh, cbrt = cbrt, cos = cos, cosh = cosh, exp = exp, exp2 = exp2, log10 = log10, log2 = log2, sin = sin, sinh = sinh, tan = tan, tanh = tanh;
-    floor ceil round trunc sqrt fma fmod pow log hypot atan2 expm1 log1p sincos
+    f64, double;
+    floor = floor(); ceil = ceil(); round = round(); trunc = trunc(); sqrt = sqrt(); mul_add = fma(a, b);
+    powf = pow(n); exp = exp(); exp2 = exp2(); ln = ln(); log2 = log2(); log10 = log10(); cbrt = cbrt();
+    hypot = hypot(other); sin = sin(); cos = cos(); tan = tan(); asin = asin(); acos = acos();
+    atan = atan(); atan2 = atan2(other); sinh = sinh(); cosh = cosh(); tanh = tanh();
+    libm asinh = asinh; acosh = acosh; atanh = atanh; exp_m1 = expm1; ln_1p = log1p;
 }
 
 /// Functions of floats that `std` does not have either.
@@ -260,8 +234,8 @@ pub trait FloatExt: Sized + private::Sealed {
 
 macro_rules! float_ext {
     (
-        $t:ident; $($name:ident = $libm:ident),*;
-        $sin:ident $cos:ident $fmod:ident $erfc:ident $frexp:ident $ilogb:ident $scalbn:ident $jn:ident $yn:ident $cbrt:ident
+        $t:ident, $math:ident; $($name:ident = $libm:ident),*;
+        $erfc:ident $frexp:ident $ilogb:ident $scalbn:ident $jn:ident $yn:ident
     ) => {
         impl FloatExt for $t {
             $(
@@ -273,21 +247,21 @@ macro_rules! float_ext {
             #[inline]
             fn cospi(self) -> Self {
                 // Exact, so that whole numbers and halves give what they must.
-                let x = <$t>::abs(libm::$fmod(self, 2.0));
+                let x = <$t>::abs($math::fmod(self, 2.0));
                 let x = if x > 1.0 { 2.0 - x } else { x };
                 match x {
                     0.5 => 0.0,
-                    _ if x > 0.5 => -libm::$cos((1.0 - x) * core::$t::consts::PI),
-                    _ => libm::$cos(x * core::$t::consts::PI),
+                    _ if x > 0.5 => -$math::cos((1.0 - x) * core::$t::consts::PI),
+                    _ => $math::cos(x * core::$t::consts::PI),
                 }
             }
             #[inline]
             fn sinpi(self) -> Self {
-                let x = libm::$fmod(self, 2.0);
+                let x = $math::fmod(self, 2.0);
                 let (x, sign) = if x < 0.0 { (-x, -1.0) } else { (x, 1.0) };
                 let (x, sign) = if x >= 1.0 { (x - 1.0, -sign) } else { (x, sign) };
                 let x = if x > 0.5 { 1.0 - x } else { x };
-                sign * libm::$sin(x * core::$t::consts::PI)
+                sign * $math::sin(x * core::$t::consts::PI)
             }
             #[inline]
             fn sincospi(self) -> (Self, Self) {
@@ -323,7 +297,7 @@ macro_rules! float_ext {
             }
             #[inline]
             fn rcbrt(self) -> Self {
-                1.0 / libm::$cbrt(self)
+                1.0 / $math::cbrt(self)
             }
             #[inline(always)]
             fn saturate(self) -> Self {
@@ -334,13 +308,13 @@ macro_rules! float_ext {
 }
 
 float_ext! {
-    f32; j0 = j0f, j1 = j1f, y0 = y0f, y1 = y1f, error_function = erff, complementary_error_function = erfcf, gamma = tgammaf,
+    f32, single; j0 = j0f, j1 = j1f, y0 = y0f, y1 = y1f, error_function = erff, complementary_error_function = erfcf, gamma = tgammaf,
     log_gamma = lgammaf, log1p = log1pf;
-    sinf cosf fmodf erfcf frexpf ilogbf scalbnf jnf ynf cbrtf
+    erfcf frexpf ilogbf scalbnf jnf ynf
 }
 
 float_ext! {
-    f64; j0 = j0, j1 = j1, y0 = y0, y1 = y1, error_function = erf, complementary_error_function = erfc, gamma = tgamma,
+    f64, double; j0 = j0, j1 = j1, y0 = y0, y1 = y1, error_function = erf, complementary_error_function = erfc, gamma = tgamma,
     log_gamma = lgamma, log1p = log1p;
-    sin cos fmod erfc frexp ilogb scalbn jn yn cbrt
+    erfc frexp ilogb scalbn jn yn
 }

@@ -27,7 +27,7 @@
 #![no_std]
 #![cfg_attr(
     target_os = "cuda",
-    feature(abi_unadjusted, allow_internal_unstable, asm_experimental_arch, core_float_math, link_llvm_intrinsics),
+    feature(abi_unadjusted, allow_internal_unstable, asm_experimental_arch, link_llvm_intrinsics),
     allow(internal_features, improper_ctypes, improper_ctypes_definitions)
 )]
 
