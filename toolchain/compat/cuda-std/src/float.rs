@@ -91,7 +91,7 @@ mod private {
 }
 
 macro_rules! gpu_float {
-    ($t:ident, $math:ident; $($name:ident = $of:ident ($($argument:ident),*);)* libm $($other:ident = $libm:ident;)*) => {
+    ($t:ident, $math:ident; $($name:ident = $of:ident ($($argument:ident),*);)* @libm $($other:ident = $libm:ident;)*) => {
         impl GpuFloat for $t {
             $(
                 #[inline(always)]
@@ -174,7 +174,7 @@ gpu_float! {
     powf = pow(n); exp = exp(); exp2 = exp2(); ln = ln(); log2 = log2(); log10 = log10(); cbrt = cbrt();
     hypot = hypot(other); sin = sin(); cos = cos(); tan = tan(); asin = asin(); acos = acos();
     atan = atan(); atan2 = atan2(other); sinh = sinh(); cosh = cosh(); tanh = tanh();
-    libm asinh = asinhf; acosh = acoshf; atanh = atanhf; exp_m1 = expm1f; ln_1p = log1pf;
+    @libm asinh = asinhf; acosh = acoshf; atanh = atanhf; exp_m1 = expm1f; ln_1p = log1pf;
 }
 
 gpu_float! {
@@ -183,7 +183,7 @@ gpu_float! {
     powf = pow(n); exp = exp(); exp2 = exp2(); ln = ln(); log2 = log2(); log10 = log10(); cbrt = cbrt();
     hypot = hypot(other); sin = sin(); cos = cos(); tan = tan(); asin = asin(); acos = acos();
     atan = atan(); atan2 = atan2(other); sinh = sinh(); cosh = cosh(); tanh = tanh();
-    libm asinh = asinh; acosh = acosh; atanh = atanh; exp_m1 = expm1; ln_1p = log1p;
+    @libm asinh = asinh; acosh = acosh; atanh = atanh; exp_m1 = expm1; ln_1p = log1p;
 }
 
 /// Functions of floats that `std` does not have either.
