@@ -31,6 +31,10 @@
     allow(internal_features, improper_ctypes, improper_ctypes_definitions)
 )]
 
+// A crate of kernels without std is a library of the host, too: it needs an allocator and a panic handler there.
+#[cfg(not(target_os = "cuda"))]
+extern crate std;
+
 #[doc(hidden)]
 pub extern crate alloc as __alloc;
 
