@@ -188,7 +188,10 @@ impl CudaBuilder {
 
     /// Is ignored with a warning unless [`DebugInfo::None`].
     pub fn debug(self, debug: DebugInfo) -> Self {
-        self.ignore(debug != DebugInfo::None, "debug: set WARPSMITH_KERNEL_DEBUG=1 for source lines in the PTX")
+        self.ignore(
+            debug != DebugInfo::None,
+            "debug: set WARPSMITH_KERNEL_DEBUG=1 for source lines in the PTX",
+        )
     }
 
     /// Is ignored with a warning unless `false`.
@@ -228,7 +231,10 @@ impl CudaBuilder {
         }
         self.ignored.iter().for_each(|what| println!("cargo::warning=cuda_builder ignores {what}"));
         if self.arch.is_too_old() {
-            println!("cargo::warning=cuda_builder compiles for {}, the oldest architecture it knows", self.arch.target());
+            println!(
+                "cargo::warning=cuda_builder compiles for {}, the oldest architecture it knows",
+                self.arch.target()
+            );
         }
         let out = folder();
         let shadow = shadow::write(&self.path, &out, &self.features)?;
@@ -245,7 +251,8 @@ impl CudaBuilder {
             .build()?;
         let text = match outcome {
             Outcome::Kernels(kernels) => {
-                let file = kernels.files.first().ok_or_else(|| CudaBuilderError::BuildFailed("no PTX".into()))?;
+                let file =
+                    kernels.files.first().ok_or_else(|| CudaBuilderError::BuildFailed("no PTX".into()))?;
                 let text = fs::read_to_string(&file.path).map_err(CudaBuilderError::FailedToCopyPtxFile)?;
                 shared::declare(&text)
             }
@@ -261,7 +268,8 @@ impl CudaBuilder {
     }
 
     fn flags(&self) -> Vec<String> {
-        let mut flags: Vec<String> = compile::FLAGS.iter().chain(CRATE_FLAGS).map(ToString::to_string).collect();
+        let mut flags: Vec<String> =
+            compile::FLAGS.iter().chain(CRATE_FLAGS).map(ToString::to_string).collect();
         let level = if self.fma_contraction { 2 } else { 0 };
         flags.push(format!("-Cllvm-args=-nvptx-fma-level={level}"));
         flags.extend(self.fast_sqrt.then(|| "-Cllvm-args=-nvptx-prec-sqrtf32=0".into()));

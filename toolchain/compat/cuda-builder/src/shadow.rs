@@ -53,7 +53,10 @@ pub fn write(path: &Path, out: &Path, args: &[String]) -> Result<Shadow> {
     let workspace = PathBuf::from(text(&meaning, "workspace_root").unwrap_or_default());
     let package = package_in(&meaning, &root)?;
     let target = library(package).ok_or_else(|| {
-        CudaBuilderError::Manifest(format!("{} is no library: it needs a src/lib.rs", root.join("Cargo.toml").display()))
+        CudaBuilderError::Manifest(format!(
+            "{} is no library: it needs a src/lib.rs",
+            root.join("Cargo.toml").display()
+        ))
     })?;
     let source = PathBuf::from(text(target, "src_path").unwrap_or_default());
     let library = copied_where_old(&source, &folder)?;
@@ -93,12 +96,17 @@ fn metadata(manifest: &Path, at: &Path, args: &[&str]) -> Result<Json> {
     if let Some(rustc) = env::var_os("RUSTC") {
         command.env("RUSTC", rustc);
     }
-    command.current_dir(at).args(["metadata", "--format-version", "1", "--manifest-path"]).arg(manifest).args(args);
+    command
+        .current_dir(at)
+        .args(["metadata", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .args(args);
     let output = command.output().map_err(|error| failed("cannot start cargo for", manifest, error))?;
     if !output.status.success() {
         return Err(failed("cargo rejects", manifest, String::from_utf8_lossy(&output.stderr)));
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| failed("cannot read cargo's words on", manifest, error))
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| failed("cannot read cargo's words on", manifest, error))
 }
 
 fn package_in<'a>(meaning: &'a Json, root: &Path) -> Result<&'a Json> {
@@ -113,10 +121,17 @@ fn package_in<'a>(meaning: &'a Json, root: &Path) -> Result<&'a Json> {
 
 fn library(package: &Json) -> Option<&Json> {
     let kinds = ["lib", "rlib", "cdylib", "dylib", "staticlib"];
-    list(package, "targets").find(|target| texts(target, "kind").iter().any(|kind| kinds.contains(&kind.as_str())))
+    list(package, "targets")
+        .find(|target| texts(target, "kind").iter().any(|kind| kinds.contains(&kind.as_str())))
 }
 
-fn manifest(package: &Json, target: &Json, library: &Path, workspace: &Path, args: &[String]) -> Result<String> {
+fn manifest(
+    package: &Json,
+    target: &Json,
+    library: &Path,
+    workspace: &Path,
+    args: &[String],
+) -> Result<String> {
     let mut of_package = Table::new();
     for key in ["name", "version", "edition"] {
         of_package.extend(text(package, key).map(|value| (key.to_string(), value.into())));
@@ -130,7 +145,8 @@ fn manifest(package: &Json, target: &Json, library: &Path, workspace: &Path, arg
     }
 
     let mut of_library = Table::new();
-    of_library.extend(text(target, "name").map(|name| ("name".to_string(), Value::from(name.replace('-', "_")))));
+    of_library
+        .extend(text(target, "name").map(|name| ("name".to_string(), Value::from(name.replace('-', "_")))));
     of_library.insert("path".into(), library.display().to_string().into());
     for key in ["test", "doctest", "bench"] {
         of_library.insert(key.into(), false.into());
@@ -138,7 +154,8 @@ fn manifest(package: &Json, target: &Json, library: &Path, workspace: &Path, arg
 
     let mut features = Table::new();
     for (name, of) in package.get("features").and_then(Json::as_object).into_iter().flatten() {
-        let of: Vec<Value> = of.as_array().into_iter().flatten().filter_map(Json::as_str).map(Value::from).collect();
+        let of: Vec<Value> =
+            of.as_array().into_iter().flatten().filter_map(Json::as_str).map(Value::from).collect();
         features.insert(name.clone(), of.into());
     }
     choose_features(&mut features, args)?;
@@ -159,7 +176,8 @@ fn manifest(package: &Json, target: &Json, library: &Path, workspace: &Path, arg
     ]);
     all.insert("profile".into(), Table::from_iter([("release".to_string(), release.into())]).into());
     all.extend(patches(workspace)?.map(|patches| ("patch".to_string(), patches)));
-    toml::to_string(&all).map_err(|error| CudaBuilderError::Manifest(format!("cannot write a manifest: {error}")))
+    toml::to_string(&all)
+        .map_err(|error| CudaBuilderError::Manifest(format!("cannot write a manifest: {error}")))
 }
 
 /// Makes the features that cargo's arguments choose those that the crate has by default: its package is not the one that is built.
@@ -184,7 +202,9 @@ fn choose_features(features: &mut Table, args: &[String]) -> Result<()> {
                 }
             },
         };
-        chosen.extend(names.split([',', ' ']).filter(|name| !name.is_empty() && *name != "default").map(Value::from));
+        chosen.extend(
+            names.split([',', ' ']).filter(|name| !name.is_empty() && *name != "default").map(Value::from),
+        );
     }
     features.insert("default".into(), chosen.into());
     Ok(())
@@ -275,7 +295,9 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
 fn copied_where_old(source: &Path, folder: &Path) -> Result<PathBuf> {
     let root = fs::read_to_string(source).map_err(|error| failed("cannot read", source, error))?;
     let modern = without_old_attributes(&root);
-    let (Some(from), Some(name)) = (source.parent(), source.file_name()) else { return Ok(source.to_path_buf()) };
+    let (Some(from), Some(name)) = (source.parent(), source.file_name()) else {
+        return Ok(source.to_path_buf());
+    };
     let to = folder.join("src");
     if modern == root {
         // By what is in this folder, the builder knows the sources.
@@ -389,7 +411,10 @@ mod tests {
         let kernels = folder.path().join("kernels");
         let put = |path: &str, text: &str| crate::put(&folder.path().join(path), text.as_bytes()).unwrap();
         put("Cargo.toml", "[workspace]\nmembers = [\"kernels\"]\n[workspace.package]\nversion = \"1.2.3\"\n");
-        put("kernels/Cargo.toml", "[package]\nname = \"my-kernels\"\nversion.workspace = true\nedition = \"2018\"\n");
+        put(
+            "kernels/Cargo.toml",
+            "[package]\nname = \"my-kernels\"\nversion.workspace = true\nedition = \"2018\"\n",
+        );
         put("kernels/src/lib.rs", "#![register_attr(nvvm_internal)]\npub mod m;\n");
         put("kernels/src/m.rs", "pub fn f() {}\n");
         let shadow = write(&kernels, &folder.path().join("out"), &[]).unwrap();

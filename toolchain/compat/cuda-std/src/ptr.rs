@@ -74,7 +74,10 @@ macro_rules! converted {
 /// The pointer points to that kind of memory. The result is for assembly alone.
 #[gpu_only]
 #[inline(always)]
-pub unsafe fn convert_generic_to_specific_address_space<T>(ptr: *const T, address_space: AddressSpace) -> *const T {
+pub unsafe fn convert_generic_to_specific_address_space<T>(
+    ptr: *const T,
+    address_space: AddressSpace,
+) -> *const T {
     converted!(ptr, address_space, "cvta.to.")
 }
 
@@ -84,6 +87,9 @@ pub unsafe fn convert_generic_to_specific_address_space<T>(ptr: *const T, addres
 /// The address is one of that kind of memory.
 #[gpu_only]
 #[inline(always)]
-pub unsafe fn convert_specific_address_space_to_generic<T>(ptr: *const T, address_space: AddressSpace) -> *const T {
+pub unsafe fn convert_specific_address_space_to_generic<T>(
+    ptr: *const T,
+    address_space: AddressSpace,
+) -> *const T {
     converted!(ptr, address_space, "cvta.")
 }

@@ -99,7 +99,10 @@ errors! {
 impl fmt::Display for CudaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::DriverNotFound => return f.write_str("no NVIDIA driver on this machine: install one (libcuda.so.1, nvcuda.dll)"),
+            Self::DriverNotFound => {
+                return f
+                    .write_str("no NVIDIA driver on this machine: install one (libcuda.so.1, nvcuda.dll)");
+            }
             Self::InvalidMemoryAllocation => return f.write_str("more memory than there are addresses for"),
             Self::OptixError => return f.write_str("error of OptiX"),
             _ => {}

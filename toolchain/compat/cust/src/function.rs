@@ -199,12 +199,21 @@ impl Function<'_> {
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn available_dynamic_shared_memory_per_block(&self, blocks: GridSize, block_size: BlockSize) -> CudaResult<usize> {
+    pub fn available_dynamic_shared_memory_per_block(
+        &self,
+        blocks: GridSize,
+        block_size: BlockSize,
+    ) -> CudaResult<usize> {
         let mut bytes = 0;
         let (blocks, threads) = (blocks.x * blocks.y * blocks.z, block_size.x * block_size.y * block_size.z);
         // SAFETY: a kernel, and a place for the result.
         call(|| unsafe {
-            sys::cuOccupancyAvailableDynamicSMemPerBlock(&mut bytes, self.inner, blocks as i32, threads as i32)
+            sys::cuOccupancyAvailableDynamicSMemPerBlock(
+                &mut bytes,
+                self.inner,
+                blocks as i32,
+                threads as i32,
+            )
         })?;
         Ok(bytes)
     }
@@ -222,7 +231,12 @@ impl Function<'_> {
         let threads = block_size.x * block_size.y * block_size.z;
         // SAFETY: a kernel, and a place for the result.
         call(|| unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.inner, threads as i32, dynamic_smem_size)
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                self.inner,
+                threads as i32,
+                dynamic_smem_size,
+            )
         })?;
         Ok(blocks.unsigned_abs())
     }

@@ -154,7 +154,9 @@ impl Module {
     /// If the driver rejects it.
     pub fn from_ptx_cstr(cstr: &CStr, options: &[ModuleJitOption]) -> CudaResult<Self> {
         let calls_through_pointers = cstr.to_bytes().windows(14).any(|w| w == b".callprototype");
-        if calls_through_pointers && CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < DEEP_STACK {
+        if calls_through_pointers
+            && CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < DEEP_STACK
+        {
             CurrentContext::set_resource_limit(ResourceLimit::StackSize, DEEP_STACK)?;
         }
         // SAFETY: a text that ends with a NUL.
@@ -194,7 +196,13 @@ impl Module {
         let mut inner = ptr::null_mut();
         // SAFETY: the caller's promise, options with their values, and a place for the result.
         call(|| unsafe {
-            sys::cuModuleLoadDataEx(&mut inner, image, names.len() as u32, names.as_mut_ptr(), values.as_mut_ptr())
+            sys::cuModuleLoadDataEx(
+                &mut inner,
+                image,
+                names.len() as u32,
+                names.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
         })?;
         Ok(Self { inner })
     }

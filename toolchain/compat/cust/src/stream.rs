@@ -83,7 +83,11 @@ impl Stream {
     where
         T: FnOnce(CudaResult<()>) + Send,
     {
-        unsafe extern "C" fn run<T: FnOnce(CudaResult<()>) + Send>(_: sys::CUstream, status: sys::CUresult, callback: *mut c_void) {
+        unsafe extern "C" fn run<T: FnOnce(CudaResult<()>) + Send>(
+            _: sys::CUstream,
+            status: sys::CUresult,
+            callback: *mut c_void,
+        ) {
             // SAFETY: the box that `add_callback` gave away, once.
             let callback = unsafe { Box::from_raw(callback.cast::<T>()) };
             // A panic must not go through the driver.
@@ -91,7 +95,8 @@ impl Stream {
         }
         let callback = Box::into_raw(callback);
         // SAFETY: `run` takes what is passed, and frees it.
-        let added = call(|| unsafe { sys::cuStreamAddCallback(self.inner, Some(run::<T>), callback.cast(), 0) });
+        let added =
+            call(|| unsafe { sys::cuStreamAddCallback(self.inner, Some(run::<T>), callback.cast(), 0) });
         if added.is_err() {
             // SAFETY: the driver did not take it.
             drop(unsafe { Box::from_raw(callback) });

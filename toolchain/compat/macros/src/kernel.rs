@@ -14,7 +14,8 @@ use syn::{
 pub fn expand(hints: TokenStream, item: &ItemFn) -> Result<TokenStream> {
     // Nothing is made of the hints about dimensions; what is no hint is a mistake.
     let hints = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse2(hints)?;
-    if let Some(wrong) = hints.iter().find(|h| !h.path.is_ident("grid_dim") && !h.path.is_ident("block_dim")) {
+    if let Some(wrong) = hints.iter().find(|h| !h.path.is_ident("grid_dim") && !h.path.is_ident("block_dim"))
+    {
         return Err(Error::new(wrong.span(), "the hints are `grid_dim` and `block_dim`"));
     }
     check(item)?;
@@ -22,7 +23,9 @@ pub fn expand(hints: TokenStream, item: &ItemFn) -> Result<TokenStream> {
     for input in &item.sig.inputs {
         match input {
             FnArg::Typed(typed) => types.push(without_lifetimes(&typed.ty)),
-            FnArg::Receiver(this) => return Err(Error::new(this.span(), "a kernel is a function, not a method")),
+            FnArg::Receiver(this) => {
+                return Err(Error::new(this.span(), "a kernel is a function, not a method"));
+            }
         }
     }
     let mut sig = item.sig.clone();
@@ -50,7 +53,10 @@ pub fn expand(hints: TokenStream, item: &ItemFn) -> Result<TokenStream> {
 fn check(item: &ItemFn) -> Result<()> {
     let sig = &item.sig;
     if sig.unsafety.is_none() {
-        return Err(Error::new(sig.fn_token.span(), "a kernel is an `unsafe fn`: nothing checks what a launch passes"));
+        return Err(Error::new(
+            sig.fn_token.span(),
+            "a kernel is an `unsafe fn`: nothing checks what a launch passes",
+        ));
     }
     if let ReturnType::Type(_, returned) = &sig.output
         && !matches!(&**returned, Type::Tuple(tuple) if tuple.elems.is_empty())
@@ -58,7 +64,10 @@ fn check(item: &ItemFn) -> Result<()> {
         return Err(Error::new(returned.span(), "a kernel returns nothing: write results through a pointer"));
     }
     if let Some(parameter) = sig.generics.params.iter().find(|p| !matches!(p, GenericParam::Lifetime(_))) {
-        return Err(Error::new(parameter.span(), "a kernel has no type parameters: write one kernel for each type"));
+        return Err(Error::new(
+            parameter.span(),
+            "a kernel has no type parameters: write one kernel for each type",
+        ));
     }
     if let Some(asyncness) = sig.asyncness {
         return Err(Error::new(asyncness.span(), "a kernel cannot be async"));
@@ -70,7 +79,9 @@ fn check(item: &ItemFn) -> Result<()> {
 fn names_the_symbol(attribute: &Attribute) -> bool {
     let is = |text: &str| ["no_mangle", "export_name"].iter().any(|name| text.contains(name));
     let path = attribute.path();
-    path.is_ident("no_mangle") || path.is_ident("export_name") || path.is_ident("unsafe") && is(&quote!(#attribute).to_string())
+    path.is_ident("no_mangle")
+        || path.is_ident("export_name")
+        || path.is_ident("unsafe") && is(&quote!(#attribute).to_string())
 }
 
 /// Gives every reference the lifetime `'static`: a constant decides by the type how it is passed, and constants know no others.

@@ -14,7 +14,10 @@ pub fn expand(space: &Ident, item: &ItemStatic) -> Result<TokenStream> {
         "shared" => Ok(shared(item)),
         // What the host could write in constant memory, it can write in global memory as well.
         "global" | "constant" => Ok(quote!(#item)),
-        other => Err(Error::new(space.span(), format!("no static can be in `{other}` memory: use `shared`, `constant` or `global`"))),
+        other => Err(Error::new(
+            space.span(),
+            format!("no static can be in `{other}` memory: use `shared`, `constant` or `global`"),
+        )),
     }
 }
 

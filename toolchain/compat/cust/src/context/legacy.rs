@@ -3,7 +3,9 @@
 use std::mem;
 use std::ptr;
 
-pub use super::{CacheConfig, ContextFlags, ContextHandle, ResourceLimit, SharedMemoryConfig, StreamPriorityRange};
+pub use super::{
+    CacheConfig, ContextFlags, ContextHandle, ResourceLimit, SharedMemoryConfig, StreamPriorityRange,
+};
 use crate::CudaApiVersion;
 use crate::device::Device;
 use crate::error::{CudaResult, DropResult, call};

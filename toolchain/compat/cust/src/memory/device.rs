@@ -3,13 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{
+    Deref, DerefMut, Index, IndexMut, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive,
+};
 use std::ptr;
 
 use super::bytemuck::{Pod, PodCastError, Zeroable};
 use super::{
-    AsyncCopyDestination, CopyDestination, DeviceCopy, DeviceMemory, DevicePointer, GpuBuffer, cuda_free, cuda_free_async,
-    cuda_malloc, cuda_malloc_async, finish, read, write,
+    AsyncCopyDestination, CopyDestination, DeviceCopy, DeviceMemory, DevicePointer, GpuBuffer, cuda_free,
+    cuda_free_async, cuda_malloc, cuda_malloc_async, finish, read, write,
 };
 use crate::error::{CudaResult, DropResult, call};
 use crate::stream::Stream;
@@ -242,7 +244,9 @@ impl<T: DeviceCopy + Zeroable> DeviceSlice<T> {
             return Ok(());
         }
         // SAFETY: so many bytes.
-        call(|| unsafe { sys::cuMemsetD8Async(self.as_device_ptr().as_raw(), 0, self.bytes(), stream.as_inner()) })
+        call(|| unsafe {
+            sys::cuMemsetD8Async(self.as_device_ptr().as_raw(), 0, self.bytes(), stream.as_inner())
+        })
     }
 }
 
@@ -267,7 +271,11 @@ impl<T: DeviceCopy, I: AsRef<[T]> + AsMut<[T]> + ?Sized> CopyDestination<I> for 
 }
 
 /// Copies within devices.
-fn copy<T: DeviceCopy>(to: &DeviceSlice<T>, from: &DeviceSlice<T>, stream: Option<&Stream>) -> CudaResult<()> {
+fn copy<T: DeviceCopy>(
+    to: &DeviceSlice<T>,
+    from: &DeviceSlice<T>,
+    stream: Option<&Stream>,
+) -> CudaResult<()> {
     same_length(to.len(), from.len());
     if to.bytes() == 0 {
         return Ok(());
@@ -275,7 +283,9 @@ fn copy<T: DeviceCopy>(to: &DeviceSlice<T>, from: &DeviceSlice<T>, stream: Optio
     let (into, of) = (to.as_device_ptr().as_raw(), from.as_device_ptr().as_raw());
     match stream {
         // SAFETY: as many elements; the caller of this function says that nobody else uses them.
-        Some(stream) => call(|| unsafe { sys::cuMemcpyDtoDAsync_v2(into, of, to.bytes(), stream.as_inner()) }),
+        Some(stream) => {
+            call(|| unsafe { sys::cuMemcpyDtoDAsync_v2(into, of, to.bytes(), stream.as_inner()) })
+        }
         None => {
             // SAFETY: as above.
             call(|| unsafe { sys::cuMemcpyDtoD_v2(into, of, to.bytes()) })?;
@@ -313,7 +323,9 @@ impl<T: DeviceCopy, I: AsRef<[T]> + AsMut<[T]> + ?Sized> AsyncCopyDestination<I>
         }
         let to = self.as_device_ptr().as_raw();
         // SAFETY: as many elements.
-        call(|| unsafe { sys::cuMemcpyHtoDAsync_v2(to, val.as_ptr().cast(), self.bytes(), stream.as_inner()) })
+        call(|| unsafe {
+            sys::cuMemcpyHtoDAsync_v2(to, val.as_ptr().cast(), self.bytes(), stream.as_inner())
+        })
     }
 
     unsafe fn async_copy_to(&self, val: &mut I, stream: &Stream) -> CudaResult<()> {
@@ -324,7 +336,9 @@ impl<T: DeviceCopy, I: AsRef<[T]> + AsMut<[T]> + ?Sized> AsyncCopyDestination<I>
         }
         let from = self.as_device_ptr().as_raw();
         // SAFETY: as many elements.
-        call(|| unsafe { sys::cuMemcpyDtoHAsync_v2(val.as_mut_ptr().cast(), from, self.bytes(), stream.as_inner()) })
+        call(|| unsafe {
+            sys::cuMemcpyDtoHAsync_v2(val.as_mut_ptr().cast(), from, self.bytes(), stream.as_inner())
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 use super::bytemuck::Zeroable;
 use super::{
-    AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceCopy, DeviceMemory, DevicePointer, GpuBox, read, write,
+    AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceCopy, DeviceMemory, DevicePointer, GpuBox,
+    read, write,
 };
 use crate::error::{CudaResult, DropResult};
 use crate::stream::Stream;
@@ -57,7 +58,9 @@ impl<T: DeviceCopy> DeviceBox<T> {
         let mut value = MaybeUninit::<T>::uninit();
         if size_of::<T>() > 0 {
             // SAFETY: room for the value.
-            unsafe { super::memcpy_dtoh(value.as_mut_ptr().cast(), self.as_device_ptr().as_raw(), size_of::<T>()) }?;
+            unsafe {
+                super::memcpy_dtoh(value.as_mut_ptr().cast(), self.as_device_ptr().as_raw(), size_of::<T>())
+            }?;
         }
         // SAFETY: it was copied from one.
         Ok(unsafe { value.assume_init() })

@@ -34,7 +34,10 @@ pub unsafe fn cuda_malloc<T: DeviceCopy>(count: usize) -> CudaResult<DevicePoint
 ///
 /// # Errors
 /// If there is no memory left, or none was asked for.
-pub unsafe fn cuda_malloc_async<T: DeviceCopy>(stream: &Stream, count: usize) -> CudaResult<DevicePointer<T>> {
+pub unsafe fn cuda_malloc_async<T: DeviceCopy>(
+    stream: &Stream,
+    count: usize,
+) -> CudaResult<DevicePointer<T>> {
     let (mut address, bytes) = (0, bytes::<T>(count)?);
     // SAFETY: a stream, and a place for the result.
     call(|| unsafe { sys::cuMemAllocAsync(&mut address, bytes, stream.as_inner()) })?;
@@ -77,7 +80,10 @@ pub unsafe fn cuda_malloc_unified<T: DeviceCopy>(count: usize) -> CudaResult<Uni
 ///
 /// # Errors
 /// If there is no memory left, or none was asked for.
-pub unsafe fn cuda_malloc_pitched<T: DeviceCopy>(width: usize, height: usize) -> CudaResult<(DevicePointer<T>, usize)> {
+pub unsafe fn cuda_malloc_pitched<T: DeviceCopy>(
+    width: usize,
+    height: usize,
+) -> CudaResult<(DevicePointer<T>, usize)> {
     let (mut address, mut pitch, bytes) = (0, 0, bytes::<T>(width)?);
     let element = match size_of::<T>() {
         ..=4 => 4,

@@ -23,8 +23,8 @@ pub use device::{DeviceBuffer, DeviceSlice, DeviceSliceIndex};
 pub use device_box::{DeviceBox, DeviceVariable};
 pub use locked::{LockedBox, LockedBuffer};
 pub use malloc::{
-    cuda_free, cuda_free_async, cuda_free_locked, cuda_free_unified, cuda_malloc, cuda_malloc_async, cuda_malloc_locked,
-    cuda_malloc_pitched, cuda_malloc_unified,
+    cuda_free, cuda_free_async, cuda_free_locked, cuda_free_unified, cuda_malloc, cuda_malloc_async,
+    cuda_malloc_locked, cuda_malloc_pitched, cuda_malloc_unified,
 };
 pub use pointer::{DevicePointer, UnifiedPointer};
 pub use unified::{UnifiedBox, UnifiedBuffer};

@@ -9,7 +9,9 @@ use std::ops::{Deref, DerefMut};
 use std::slice;
 
 use super::bytemuck::Zeroable;
-use super::{DeviceCopy, DevicePointer, GpuBox, GpuBuffer, UnifiedPointer, cuda_free_unified, cuda_malloc_unified};
+use super::{
+    DeviceCopy, DevicePointer, GpuBox, GpuBuffer, UnifiedPointer, cuda_free_unified, cuda_malloc_unified,
+};
 use crate::error::{CudaResult, DropResult};
 
 /// Elements in memory that host and device both use, and that the buffer owns.
@@ -62,7 +64,11 @@ impl<T: DeviceCopy> UnifiedBuffer<T> {
         let has_bytes = size > 0 && size_of::<T>() > 0;
         // SAFETY: the caller's promise; nowhere is enough for no bytes.
         let start = unsafe {
-            if has_bytes { cuda_malloc_unified(size)? } else { UnifiedPointer::wrap(std::ptr::dangling_mut()) }
+            if has_bytes {
+                cuda_malloc_unified(size)?
+            } else {
+                UnifiedPointer::wrap(std::ptr::dangling_mut())
+            }
         };
         Ok(Self { start, len: size })
     }
