@@ -67,7 +67,8 @@ pub mod _hidden {
     #[cfg(feature = "glam")]
     copy! {
         glam::Vec2 glam::Vec3 glam::Vec3A glam::Vec4 glam::DVec2 glam::DVec3 glam::DVec4
-        glam::IVec2 glam::IVec3 glam::IVec4 glam::UVec2 glam::UVec3 glam::UVec4
+        glam::I64Vec2 glam::I64Vec3 glam::I64Vec4 glam::U64Vec2 glam::U64Vec3 glam::U64Vec4
+        glam::USizeVec2 glam::USizeVec3 glam::USizeVec4 glam::IVec2 glam::IVec3 glam::IVec4 glam::UVec2 glam::UVec3 glam::UVec4
         glam::BVec2 glam::BVec3 glam::BVec4
         glam::Mat2 glam::Mat3 glam::Mat3A glam::Mat4 glam::DMat2 glam::DMat3 glam::DMat4
         glam::Quat glam::DQuat glam::Affine2 glam::Affine3A glam::DAffine2 glam::DAffine3

@@ -78,6 +78,23 @@ macro_rules! sizes {
             }
         }
 
+        // What is too large stays too large, and the launch fails.
+        #[cfg(feature = "impl_glam")]
+        impl From<glam::USizeVec2> for $name {
+            fn from(v: glam::USizeVec2) -> Self {
+                let [x, y] = [v.x, v.y].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+                Self::xy(x, y)
+            }
+        }
+
+        #[cfg(feature = "impl_glam")]
+        impl From<glam::USizeVec3> for $name {
+            fn from(v: glam::USizeVec3) -> Self {
+                let [x, y, z] = [v.x, v.y, v.z].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+                Self::xyz(x, y, z)
+            }
+        }
+
         #[cfg(feature = "impl_vek")]
         impl From<vek::Vec2<u32>> for $name {
             fn from(v: vek::Vec2<u32>) -> Self {
@@ -92,7 +109,6 @@ macro_rules! sizes {
             }
         }
 
-        // What is too large stays too large, and the launch fails.
         #[cfg(feature = "impl_vek")]
         impl From<vek::Vec2<usize>> for $name {
             fn from(v: vek::Vec2<usize>) -> Self {

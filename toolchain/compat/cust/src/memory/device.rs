@@ -212,8 +212,8 @@ impl<T: DeviceCopy + Pod> DeviceSlice<T> {
     /// Returns the address, and how many words fit there.
     fn words<W>(&self) -> (sys::CUdeviceptr, usize) {
         let (address, word) = (self.as_device_ptr().as_raw(), size_of::<W>());
-        assert!(self.bytes() % word == 0, "{} bytes are no multiple of {word}", self.bytes());
-        assert!(address % word as u64 == 0, "the address is not aligned to {word} bytes");
+        assert!(self.bytes().is_multiple_of(word), "{} bytes are no multiple of {word}", self.bytes());
+        assert!(address.is_multiple_of(word as u64), "the address is not aligned to {word} bytes");
         (address, self.bytes() / word)
     }
 }
@@ -282,8 +282,8 @@ fn copy<T: DeviceCopy>(
     }
     let (into, of) = (to.as_device_ptr().as_raw(), from.as_device_ptr().as_raw());
     match stream {
-        // SAFETY: as many elements; the caller of this function says that nobody else uses them.
         Some(stream) => {
+            // SAFETY: as many elements; the caller of this function says that nobody else uses them.
             call(|| unsafe { sys::cuMemcpyDtoDAsync_v2(into, of, to.bytes(), stream.as_inner()) })
         }
         None => {
@@ -524,13 +524,13 @@ impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
     /// If they are no whole number of them.
     pub fn try_cast<B: Pod + DeviceCopy>(self) -> Result<DeviceBuffer<B>, PodCastError> {
         let (bytes, size) = (self.bytes(), size_of::<B>());
-        if self.start.as_raw() % align_of::<B>() as u64 != 0 {
+        if !self.start.as_raw().is_multiple_of(align_of::<B>() as u64) {
             return Err(PodCastError::TargetAlignmentGreaterAndInputNotAligned);
         }
-        if size == 0 && bytes > 0 || size > 0 && bytes % size != 0 {
+        if size == 0 && bytes > 0 || size > 0 && !bytes.is_multiple_of(size) {
             return Err(PodCastError::OutputSliceWouldHaveSlop);
         }
-        let len = if size == 0 { self.len } else { bytes / size };
+        let len = bytes.checked_div(size).unwrap_or(self.len);
         let buffer = ManuallyDrop::new(self);
         Ok(DeviceBuffer { start: buffer.start.cast(), len })
     }
