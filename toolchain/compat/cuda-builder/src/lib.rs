@@ -85,6 +85,8 @@ pub enum DebugInfo {
 /// Flags for every crate: kernels for Rust-CUDA leave `no_std` to the builder, and some use the attributes of its compiler.
 const CRATE_FLAGS: &[&str] = &[
     "-Zcrate-attr=no_std",
+    // Of crates that say so themselves.
+    "-Aunused-attributes",
     "-Zcrate-attr=feature(register_tool)",
     "-Zcrate-attr=register_tool(nvvm_internal)",
 ];
