@@ -7,7 +7,10 @@ pub use crate::block::{sync_threads, sync_threads_and, sync_threads_count, sync_
 pub use crate::shared::Shared;
 pub use crate::thread::Index;
 pub use crate::tile::{Below, Tile};
-pub use crate::{Atomic, DeviceCopy, Slots, block, fence, grid, kernel, shared, thread, warp};
+pub use crate::{Atomic, DeviceCopy, Slots, block, fence, grid, shared, thread, warp};
+
+#[cfg(feature = "macros")]
+pub use crate::kernel;
 
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 pub use crate::{Buffer, Device, Grid, Stream};
