@@ -1,4 +1,5 @@
 // The kernels of src/lib.rs in CUDA C++, with CUDA's own functions.
+#pragma nv_diag_suppress 550
 #define KERNELS(T, NAME, BODY)                                                                                   \
     extern "C" __global__ void t_##NAME(const T *__restrict__ xs, const T *__restrict__ ys, T *__restrict__ out, T step, unsigned count) { \
         unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                                      \
