@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use antwarp_kernel_builder::{KernelBuilder, Outcome, Target};
+use warpsmith_build::{Builder, Outcome, Target};
 
 fn main() -> ExitCode {
     if std::env::var_os("CARGO_FEATURE_CUDA").is_none() {
@@ -12,7 +12,8 @@ fn main() -> ExitCode {
     }
     // core/build.rs says it. Cargo may have taken the crate from anywhere, and host and kernels must be of one source.
     let core = std::env::var_os("DEP_ANTWARP_CORE_ROOT").expect("core/build.rs tells where it is");
-    let outcome = KernelBuilder::new("gpu-kernels")
+    let outcome = Builder::new("gpu-kernels")
+        .prefix("ANTWARP")
         .target(Target::new("sm_70", "ptx70"))
         .target(Target::new("sm_90", "ptx80"))
         .dependency("antwarp-core", core)
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     }
     println!("cargo::rerun-if-env-changed=ANTWARP_PACK_KERNELS");
     let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {
-        outcome.write_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
+        outcome.write_standalone_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
     });
     match written {
         Ok(_) => ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=$PWD/packaged-kernels
-members=(core host/instance host/engine host/backend/cpu kernel-builder)
+members=(core host/instance host/engine host/backend/cpu toolchain/warpsmith-build)
 clean() {
     rm -rf "$folder" "${members[@]/%//LICENSE-MIT}" "${members[@]/%//LICENSE-APACHE}"
 }

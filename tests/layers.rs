@@ -16,7 +16,7 @@ const CRATES: [&str; 7] = [
     "host/backend/cpu",
     "host/engine",
     "host/instance",
-    "kernel-builder/src",
+    "toolchain/warpsmith-build/src",
 ];
 
 /// The Rust files below a folder.

@@ -1,12 +1,11 @@
-//! One run of cargo and rustc: a kernel crate in, raw PTX out.
+//! One run of cargo and rustc: kernels in, raw PTX out.
 
-use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File};
-use std::hash::{Hash, Hasher};
 use std::io;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::source::{Manifest, Source};
 use crate::{BuildError, Target, environment, toolchain::Toolchain};
 
 /// Flags for every crate of the device build, `core` included; only the last crate also gets its architecture. `docs/toolchain.md`
@@ -22,17 +21,13 @@ pub const FLAGS: &[&str] = &[
 /// Flags for the last crate only, which add source lines to the PTX; the rest stays in cargo's cache.
 const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-arange-section"];
 
-/// A crate without kernels that depends on the same crates.
-const NO_KERNELS: &str =
-    "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! {\n    loop {}\n}\n";
-
 /// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
     /// The compiler.
     pub toolchain: &'a Toolchain,
-    /// The kernel crate's folder, with `src`, `Cargo.toml.in` and `Cargo.lock`.
-    pub crate_dir: &'a Path,
-    /// Names and folders of the crates for which the manifest has placeholders.
+    /// The kernels.
+    pub source: &'a Source,
+    /// Names and folders of the crates that they depend on.
     pub dependencies: &'a [(String, PathBuf)],
     /// Folder for manifests and for cargo's files; separate, or the build would wait forever for the outer cargo's lock.
     pub cache_dir: PathBuf,
@@ -40,8 +35,14 @@ pub struct Job<'a> {
     pub target: &'a Target,
     /// [`FLAGS`], unless a test shows what happens without one of them.
     pub flags: &'a [String],
+    /// The profile's settings, as `--config` takes them.
+    pub profile: &'a [String],
+    /// Crates of the standard library to compile, as in `core,alloc`.
+    pub std_crates: &'a str,
     /// Whether to add line tables.
     pub line_tables: bool,
+    /// What makes a build without kernels, for messages.
+    pub skip: String,
 }
 
 /// Raw PTX and the compiler's messages.
@@ -50,6 +51,8 @@ pub struct Compiled {
     pub ptx: String,
     /// Warnings, as text.
     pub messages: String,
+    /// The source files that were read, of the kernels and of the crates beside them.
+    pub files: Vec<PathBuf>,
 }
 
 impl Job<'_> {
@@ -70,11 +73,11 @@ impl Job<'_> {
 
     /// Compiles a crate without kernels in the place of the crate, in this folder.
     fn compile_dependencies(&self, target_dir: &Path) -> io::Result<()> {
-        let source = self.cache_dir.join("no-kernels");
-        fs::create_dir_all(source.join("src"))?;
-        fs::write(source.join("src/lib.rs"), NO_KERNELS)?;
-        let manifest = self.write_manifest(&source).map_err(io::Error::other)?;
-        let output = self.command(&manifest, target_dir, &source.join("none.ptx")).output()?;
+        let manifest = self.source.write_manifest_without_kernels(&self.cache_dir, self.dependencies);
+        let Some(manifest) = manifest.map_err(io::Error::other)? else {
+            return Err(io::Error::other("only cargo knows the dependencies"));
+        };
+        let output = self.command(&manifest, target_dir, &self.cache_dir.join("none.ptx")).output()?;
         if output.status.success() { Ok(()) } else { Err(io::Error::other("not compiled")) }
     }
 
@@ -86,52 +89,44 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
-        let mut command = self.command(&self.write_manifest(self.crate_dir)?, &target_dir, &raw);
+        let manifest = self.source.write_manifest(&self.cache_dir, self.dependencies)?;
+        let mut command = self.command(&manifest, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
-            return Err(BuildError::Compile { arch: self.target.arch().into(), messages });
+            let skip = self.skip.clone();
+            return Err(BuildError::Compile { arch: self.target.arch().into(), messages, skip });
         }
         let ptx = fs::read_to_string(&raw)
             .map_err(BuildError::io("no PTX, delete its folder and build again:", &raw))?;
-        Ok(Compiled { ptx, messages })
+        Ok(Compiled { ptx, messages, files: self.files(&target_dir)? })
     }
 
-    /// Writes the crate's `Cargo.toml`, with its source in this folder, and copies its `Cargo.lock` next to it. They are outside the
-    /// crate's folder, because cargo leaves a folder with a `Cargo.toml` out of the surrounding package.
-    fn write_manifest(&self, source: &Path) -> Result<PathBuf, BuildError> {
-        // Two packages that share a cache may both call their folder `kernels`: only the whole path is unique.
-        let dir =
-            self.cache_dir.join(self.name(&absolute(source).map_err(BuildError::io("cannot find", source))?));
-        fs::create_dir_all(&dir).map_err(BuildError::io("cannot make", &dir))?;
-        let read = |name| {
-            let path = self.crate_dir.join(name);
-            fs::read_to_string(&path).map_err(BuildError::io("cannot read", &path))
-        };
-        let mut folders = vec![("crate", absolute_folder(source)?)];
-        for (name, folder) in self.dependencies {
-            folders.push((name, absolute_folder(folder)?));
-        }
-        let manifest = dir.join("Cargo.toml");
-        put(&manifest, &fill_in(&read("Cargo.toml.in")?, &folders))?;
-        put(&dir.join("Cargo.lock"), &read("Cargo.lock")?)?;
-        Ok(manifest)
+    /// Returns the files that cargo lists beside the library which it made of them.
+    fn files(&self, target_dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
+        let Some(name) = self.source.library()? else { return Ok(Vec::new()) };
+        let list = target_dir.join(format!("nvptx64-nvidia-cuda/release/lib{name}.d"));
+        Ok(fs::read_to_string(list).map(|list| listed_files(&list)).unwrap_or_default())
     }
 
     /// Makes the inner cargo call.
-    fn command(&self, manifest: &Path, target_dir: &Path, raw: &Path) -> Command {
+    fn command(&self, manifest: &Manifest, target_dir: &Path, raw: &Path) -> Command {
         let mut command = Command::new(&self.toolchain.cargo);
         environment::scrub(&mut command);
         command
-            .current_dir(self.crate_dir)
+            .current_dir(self.source.folder())
             .env("RUSTC", &self.toolchain.rustc)
             .env("RUSTC_BOOTSTRAP", "1") // unstable flags and features from a stable compiler
             .env("CARGO_TARGET_DIR", target_dir)
             .env("CARGO_ENCODED_RUSTFLAGS", self.flags.join("\x1f")) // wins over every config file
             // A static library contains all code, like a program, and needs no linker. Cargo recompiles if it is missing.
-            .args(["rustc", "--quiet", "--release", "--lib", "--crate-type=staticlib", "--locked"])
-            .args(["--target", "nvptx64-nvidia-cuda", "-Zbuild-std=core", "--manifest-path"])
-            .arg(manifest)
+            .args(["rustc", "--quiet", "--release", "--lib", "--crate-type=staticlib"])
+            .args(manifest.locked.then_some("--locked"))
+            .args(self.profile.iter().flat_map(|setting| ["--config", setting]))
+            .args(["--target", "nvptx64-nvidia-cuda"])
+            .arg(format!("-Zbuild-std={}", self.std_crates))
+            .arg("--manifest-path")
+            .arg(&manifest.path)
             .arg("--")
             .arg(format!("--emit=asm={}", raw.display()))
             .args(self.last_crate_flags());
@@ -156,21 +151,18 @@ impl Job<'_> {
     /// or sets of flags, cargo could rightly say "fresh" and leave us with the other's PTX.
     fn raw_ptx(&self) -> Result<PathBuf, BuildError> {
         let compiler = (&self.toolchain.version, &self.toolchain.rustc);
-        let of = (self.absolute_crate()?, compiler, self.flags, self.last_crate_flags());
-        Ok(self.target_dir().join(format!("{}.ptx", self.name(&of))))
+        let of = (compiler, self.flags, self.profile, self.std_crates, self.last_crate_flags());
+        Ok(self.target_dir().join(format!("{}.ptx", self.source.unique_name(&of)?)))
     }
+}
 
-    /// Returns the folder's name and a hash that distinguishes this file from others with that name.
-    fn name(&self, of: &impl Hash) -> String {
-        let mut hasher = DefaultHasher::new();
-        of.hash(&mut hasher);
-        let folder = self.crate_dir.file_name().unwrap_or_default().display();
-        format!("{folder}-{:016x}", hasher.finish())
-    }
-
-    fn absolute_crate(&self) -> Result<PathBuf, BuildError> {
-        absolute(self.crate_dir).map_err(BuildError::io("cannot find", self.crate_dir))
-    }
+/// Returns the files in cargo's list `result: file file ..`, where a space within a name has a backslash before it.
+fn listed_files(list: &str) -> Vec<PathBuf> {
+    let Some((_, names)) = list.lines().next().and_then(|line| line.split_once(": ")) else {
+        return Vec::new();
+    };
+    let names = names.replace("\\ ", "\0");
+    names.split(' ').filter(|name| !name.is_empty()).map(|name| name.replace('\0', " ").into()).collect()
 }
 
 /// Copies a folder of cargo's, with the times of its files, by which cargo knows what is fresh. A partial copy is never visible.
@@ -196,45 +188,14 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn absolute_folder(dir: &Path) -> Result<String, BuildError> {
-    let dir = absolute(dir).map_err(BuildError::io("cannot find", dir))?;
-    Ok(dir.display().to_string())
-}
-
-/// Replaces the manifest's placeholders by folders: `{crate}` and the names of dependencies in braces.
-fn fill_in(manifest: &str, folders: &[(&str, String)]) -> String {
-    // Inside the quotes of a TOML string.
-    let escaped = |folder: &str| folder.replace('\\', "\\\\").replace('"', "\\\"");
-    folders.iter().fold(manifest.to_string(), |text, (name, folder)| {
-        text.replace(&format!("{{{name}}}"), &escaped(folder))
-    })
-}
-
-/// Writes a file unless it already has this text. The build of another target may read it at any time, so no partial file is ever
-/// visible.
-fn put(path: &Path, text: &str) -> Result<(), BuildError> {
-    if fs::read_to_string(path).is_ok_and(|old| old == text) {
-        return Ok(());
-    }
-    let whole = path.with_added_extension(format!("{:?}", std::thread::current().id()));
-    fs::write(&whole, text)
-        .and_then(|()| fs::rename(&whole, path))
-        .map_err(BuildError::io("cannot write", path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_gets_its_folders() {
-        let manifest =
-            "[lib]\npath = \"{crate}/src/lib.rs\"\n[dependencies]\nmy-core = { path = \"{my-core}\" }\n";
-        let folders = [("crate", "/o'neil/\"a\"".to_string()), ("my-core", "C:\\core".to_string())];
-        let filled = fill_in(manifest, &folders);
-        assert_eq!(
-            filled,
-            "[lib]\npath = \"/o'neil/\\\"a\\\"/src/lib.rs\"\n[dependencies]\nmy-core = { path = \"C:\\\\core\" }\n"
-        );
+    fn cargos_list_of_files_is_read() {
+        let list = "/t/libk.a: /a/src/lib.rs /o\\ neil/src/x.rs\n";
+        assert_eq!(listed_files(list), ["/a/src/lib.rs", "/o neil/src/x.rs"].map(PathBuf::from));
+        assert!(listed_files("").is_empty());
     }
 }

@@ -7,8 +7,15 @@ use std::path::{Path, PathBuf};
 /// The reason why there are no kernels although there should be. Its text is meant for the person who runs the build.
 #[derive(Debug)]
 pub enum BuildError {
-    /// `ANTWARP_KERNELS` has an unknown value.
-    Mode(String),
+    /// The variable that chooses whether kernels are built has an unknown value.
+    Mode {
+        /// The variable's name.
+        variable: String,
+        /// Its value.
+        word: String,
+    },
+    /// The build script asks for something that cannot be done.
+    Input(String),
     /// The named toolchain cannot build kernels, or one is required and none was found.
     Toolchain {
         /// What was tried and what it lacks.
@@ -22,6 +29,8 @@ pub enum BuildError {
         arch: String,
         /// All messages of cargo and rustc.
         messages: String,
+        /// What makes a build without kernels.
+        skip: String,
     },
     /// The PTX exists but would not load, or would go wrong on a GPU.
     Check {
@@ -52,15 +61,16 @@ impl BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildError::Mode(word) => {
-                write!(f, "ANTWARP_KERNELS is `{word}`, but must be auto, skip or require")
+            BuildError::Mode { variable, word } => {
+                write!(f, "{variable} is `{word}`, but must be auto, skip or require")
             }
+            BuildError::Input(what) => f.write_str(what),
             BuildError::Toolchain { reason, remedy } => {
                 write!(f, "no toolchain for the GPU kernels: {reason}. Remedy: {remedy}")
             }
-            BuildError::Compile { arch, messages } => {
+            BuildError::Compile { arch, messages, skip } => {
                 write!(f, "the GPU kernels do not compile for {arch}:\n{messages}")?;
-                write!(f, "(ANTWARP_KERNELS=skip makes a CPU-only build)")
+                write!(f, "({skip} makes a CPU-only build)")
             }
             BuildError::Check { arch, faults } => {
                 write!(f, "the GPU kernels compiled for {arch} must not be used:")?;

@@ -1,13 +1,16 @@
 //! The builder that a build script calls, and its results.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::compile::{self, Job};
+use crate::compile::{self, Compiled, Job};
+use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
+use crate::source::Source;
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx};
 
@@ -32,6 +35,11 @@ impl Target {
     /// Returns the PTX version, as in `ptx80`.
     pub fn ptx(&self) -> &str {
         &self.ptx
+    }
+
+    /// Returns the targets of a builder that is given none: all devices since Volta, and faster code for Hopper and later ones.
+    pub fn defaults() -> Vec<Target> {
+        vec![Target::new("sm_70", "ptx70"), Target::new("sm_90", "ptx80")]
     }
 
     /// Returns ten times the compute capability: 90 for `sm_90`; 0 for a name without a number.
@@ -74,11 +82,16 @@ pub enum Outcome {
         /// What to install or to set.
         remedy: String,
     },
-    /// `ANTWARP_KERNELS=skip`: a CPU-only build on purpose.
-    Skipped,
+    /// A CPU-only build on purpose.
+    Skipped {
+        /// What asked for it.
+        reason: String,
+        /// What to do for a build with kernels.
+        remedy: String,
+    },
 }
 
-/// The mode that `ANTWARP_KERNELS` asks for.
+/// The mode that the user asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Auto,
@@ -87,58 +100,76 @@ enum Mode {
 }
 
 impl Mode {
-    fn from_env() -> Result<Mode, BuildError> {
-        match env::var("ANTWARP_KERNELS").unwrap_or_default().as_str() {
+    fn from_env(variables: &Variables) -> Result<Mode, BuildError> {
+        let variable = variables.name(Variables::KERNELS);
+        match env::var(&variable).unwrap_or_default().as_str() {
             // docs.rs has a toolchain but no network, and documentation needs no kernels.
             "" if env::var_os("DOCS_RS").is_some() => Ok(Mode::Skip),
             "" | "auto" => Ok(Mode::Auto),
             "skip" => Ok(Mode::Skip),
             "require" => Ok(Mode::Require),
-            word => Err(BuildError::Mode(word.into())),
+            word => Err(BuildError::Mode { variable, word: word.into() }),
         }
     }
 }
 
-/// Compiles a kernel crate for several architectures and checks the result.
+/// Compiles kernels for several architectures and checks the result.
 #[derive(Debug)]
-pub struct KernelBuilder {
-    crate_dir: PathBuf,
+pub struct Builder {
+    path: PathBuf,
+    variables: Variables,
     targets: Vec<Target>,
     dependencies: Vec<(String, PathBuf)>,
     one_barrier: Vec<String>,
     flags: Vec<String>,
+    profile: Vec<String>,
+    std_crates: &'static str,
     out_dir: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
     packaged: Option<PathBuf>,
 }
 
-impl KernelBuilder {
-    /// Makes a builder. `crate_dir` is relative to the package of the calling build script. It holds the crate's `src`, its
-    /// `Cargo.lock`, and `Cargo.toml.in`: a manifest with `{crate}` in place of this folder. A file named `Cargo.toml` would make
-    /// cargo leave the folder out of the package.
-    pub fn new(crate_dir: impl AsRef<Path>) -> KernelBuilder {
-        KernelBuilder {
-            crate_dir: crate_dir.as_ref().to_path_buf(),
+impl Builder {
+    /// Makes a builder. `path` is relative to the package of the calling build script, and one of these:
+    ///
+    /// - A file such as `src/kernels.rs`, which is also a module of the package. It is compiled against warpsmith, which must be
+    ///   among the package's dependencies, with the versions of the package's lock file.
+    /// - The folder of a `no_std` crate with a `Cargo.toml`.
+    /// - The folder of such a crate with a `Cargo.toml.in`: a manifest with `{crate}` in place of this folder, and with a
+    ///   `Cargo.lock` beside it. A file named `Cargo.toml` would make cargo leave the folder out of a published package.
+    pub fn new(path: impl AsRef<Path>) -> Builder {
+        Builder {
+            path: path.as_ref().to_path_buf(),
+            variables: Variables::default(),
             targets: Vec::new(),
             dependencies: Vec::new(),
             one_barrier: Vec::new(),
             flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
+            profile: Vec::new(),
+            std_crates: "core",
             out_dir: None,
             cache_dir: None,
             packaged: None,
         }
     }
 
-    /// Adds an architecture.
+    /// Sets the first word of the names of the environment variables that control the build; `WARPSMITH` by default. A program
+    /// whose users know nothing of warpsmith gives its own name.
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        self.variables = Variables::new(prefix);
+        self
+    }
+
+    /// Adds an architecture. Without any, kernels are built for [`Target::defaults`].
     pub fn target(mut self, target: Target) -> Self {
         self.targets.push(target);
         self
     }
 
-    /// Gives the source folder of a crate that the kernels depend on: `Cargo.toml.in` has the crate's name in braces as its path.
-    /// Changes to it rebuild the kernels.
-    pub fn dependency(mut self, name: &str, crate_dir: impl AsRef<Path>) -> Self {
-        self.dependencies.push((name.into(), crate_dir.as_ref().to_path_buf()));
+    /// Gives the folder of a crate that the kernels depend on. Kernels in a file can then use it, without its default features;
+    /// a `Cargo.toml.in` has the crate's name in braces as its path. Changes to it rebuild the kernels.
+    pub fn dependency(mut self, name: &str, folder: impl AsRef<Path>) -> Self {
+        self.dependencies.push((name.into(), folder.as_ref().to_path_buf()));
         self
     }
 
@@ -151,6 +182,20 @@ impl KernelBuilder {
     /// Replaces the compiler flags, [`compile::FLAGS`]: for tests that show what happens without one of them.
     pub fn flags(mut self, flags: &[&str]) -> Self {
         self.flags = flags.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Sets the optimisation level of the kernels: `1`, `2`, `3`, `"s"` and so on, as in a profile of cargo's. Kernels in a file have
+    /// 3 by default; a crate has what its manifest says.
+    pub fn opt_level(mut self, level: &str) -> Self {
+        let level = if level.parse::<u32>().is_ok() { level.to_string() } else { format!("{level:?}") };
+        self.profile.push(format!("profile.release.opt-level={level}"));
+        self
+    }
+
+    /// Compiles the crate `alloc` for the GPU as well. The kernels' library must have an allocator then.
+    pub fn alloc(mut self) -> Self {
+        self.std_crates = "core,alloc";
         self
     }
 
@@ -176,18 +221,20 @@ impl KernelBuilder {
     /// Takes packaged kernels, or finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
     ///
     /// # Errors
-    /// For everything except a missing toolchain, and for that too with `ANTWARP_KERNELS=require`.
+    /// For everything except a missing toolchain, and for that too if the user requires kernels.
     pub fn build(self) -> Result<Outcome, BuildError> {
-        self.tell_cargo_what_to_watch();
-        let mode = Mode::from_env()?;
+        self.variables.watch();
+        let source = self.source()?;
+        self.watch_before_compiling(&source);
+        let mode = Mode::from_env(&self.variables)?;
         if mode == Mode::Skip {
-            return Ok(Outcome::Skipped);
+            return Ok(self.skipped());
         }
-        if let Some(kernels) = self.unpack()? {
+        if let Some(kernels) = self.unpack(&source)? {
             return Ok(Outcome::Kernels(kernels));
         }
-        let search = Search::from_env();
-        let remedy = toolchain::REMEDY.to_string();
+        let search = Search::from_env(&self.variables);
+        let remedy = toolchain::remedy(&self.variables);
         match search.find() {
             Ok(toolchain) => self.build_with(&toolchain).map(Outcome::Kernels),
             Err(Missing::Everywhere(reason)) if mode == Mode::Auto => {
@@ -207,27 +254,53 @@ impl KernelBuilder {
     /// # Errors
     /// See [`BuildError`].
     pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
+        let source = self.source()?;
         rerun_if_changed(&toolchain.rustc);
-        let jobs: Vec<Job<'_>> = self.targets.iter().map(|target| self.job(toolchain, target)).collect();
+        let targets = self.targets();
+        let jobs: Vec<Job<'_>> = targets.iter().map(|target| self.job(&source, toolchain, target)).collect();
         Job::share_dependencies(&jobs);
         // Each target keeps only one processor busy: rustc writes one text, in one unit.
-        let files: Vec<Result<PtxFile, BuildError>> = thread::scope(|scope| {
+        let built: Vec<Result<(PtxFile, Vec<PathBuf>), BuildError>> = thread::scope(|scope| {
             let builds: Vec<_> = jobs.iter().map(|job| scope.spawn(|| self.build_target(job))).collect();
             builds
                 .into_iter()
                 .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
                 .collect()
         });
-        let files = files.into_iter().collect::<Result<_, _>>()?;
-        Ok(Kernels { rustc: toolchain.version.clone(), fingerprint: self.fingerprint()?, files })
+        let built = built.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|(_, files)| files).collect();
+        watch_what_was_read(&source, &read);
+        let fingerprint = self.fingerprint(&source)?;
+        let files = built.into_iter().map(|(file, _)| file).collect();
+        Ok(Kernels { rustc: toolchain.version.clone(), fingerprint, files })
+    }
+
+    fn skipped(&self) -> Outcome {
+        let variable = self.variables.name(Variables::KERNELS);
+        if env::var_os(&variable).is_some_and(|value| value == "skip") {
+            let reason = format!("built with {variable}=skip");
+            return Outcome::Skipped { reason, remedy: "build without it".into() };
+        }
+        let reason = "built for docs.rs, for documentation alone".into();
+        Outcome::Skipped { reason, remedy: format!("build without DOCS_RS, or with {variable}=auto") }
+    }
+
+    fn source(&self) -> Result<Source, BuildError> {
+        let source = Source::find(&self.path)?;
+        source.check_dependencies(&self.dependencies)?;
+        Ok(source)
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        if self.targets.is_empty() { Target::defaults() } else { self.targets.clone() }
     }
 
     /// Returns the kernels in the package, if they were compiled from the same sources.
-    fn unpack(&self) -> Result<Option<Kernels>, BuildError> {
+    fn unpack(&self, source: &Source) -> Result<Option<Kernels>, BuildError> {
         let Some(folder) = self.packaged.as_ref().filter(|folder| folder.exists()) else { return Ok(None) };
         rerun_if_changed(folder);
         let out = self.out_dir_or_default();
-        match packaged::unpack(folder, &self.targets, self.fingerprint()?, &out)? {
+        match packaged::unpack(folder, &self.targets(), self.fingerprint(source)?, &out)? {
             Packaged::Kernels(kernels) => Ok(Some(kernels)),
             Packaged::Missing => Ok(None),
             Packaged::Other => {
@@ -239,37 +312,40 @@ impl KernelBuilder {
     }
 
     /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
-    fn fingerprint(&self) -> Result<u64, BuildError> {
-        let crates = self.dependencies.iter().map(|(_, dir)| dir).chain([&self.crate_dir]);
-        let sources: Vec<PathBuf> = crates.map(|dir| dir.join("src")).collect();
-        let more = format!("{:?} {:?}", self.targets, self.flags);
+    fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
+        let crates = self.dependencies.iter().map(|(_, dir)| dir.join("src"));
+        let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
+        let more = format!("{:?} {:?} {:?} {}", self.targets(), self.flags, self.profile, self.std_crates);
         packaged::fingerprint(&sources, &more)
-            .map_err(BuildError::io("cannot read the sources of", &self.crate_dir))
+            .map_err(BuildError::io("cannot read the sources of", source.path()))
     }
 
     fn out_dir_or_default(&self) -> PathBuf {
         self.out_dir.clone().unwrap_or_else(out_dir_from_env)
     }
 
-    fn job<'a>(&'a self, toolchain: &'a Toolchain, target: &'a Target) -> Job<'a> {
+    fn job<'a>(&'a self, source: &'a Source, toolchain: &'a Toolchain, target: &'a Target) -> Job<'a> {
         Job {
             toolchain,
-            crate_dir: &self.crate_dir,
+            source,
             dependencies: &self.dependencies,
             // A build script may write only to OUT_DIR. Cargo keeps that folder from build to build.
             cache_dir: self.cache_dir.clone().unwrap_or_else(|| self.out_dir_or_default().join("device")),
             target,
             flags: &self.flags,
-            line_tables: env::var_os("ANTWARP_KERNEL_DEBUG").is_some_and(|value| !value.is_empty()),
+            profile: &self.profile,
+            std_crates: self.std_crates,
+            line_tables: self.variables.value(Variables::DEBUG).is_some(),
+            skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
         }
     }
 
-    fn build_target(&self, job: &Job<'_>) -> Result<PtxFile, BuildError> {
+    fn build_target(&self, job: &Job<'_>) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
         let (target, arch) = (job.target, job.target.arch());
         let out = self.out_dir_or_default();
-        let compiled = job.run()?;
+        let Compiled { ptx, messages, files } = job.run()?;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
-        let text = ptx::finish(&compiled.ptx, arch).map_err(|fault| refuse(vec![fault]))?;
+        let text = ptx::finish(&ptx, arch).map_err(|fault| refuse(vec![fault]))?;
         let report = ptx::check(&text, &self.one_barrier);
 
         let file = PtxFile {
@@ -278,22 +354,39 @@ impl KernelBuilder {
             report: out.join(format!("kernels-{arch}.report.txt")),
         };
         write(&file.path, &text)?;
-        write(&file.report, &format!("{report}{}", compiled.messages))?;
-        let warnings = compiler_warnings(&compiled.messages);
+        write(&file.report, &format!("{report}{}", messages))?;
+        let warnings = compiler_warnings(&messages);
         let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
         }
-        if report.faults.is_empty() { Ok(file) } else { Err(refuse(report.faults)) }
+        if report.faults.is_empty() { Ok((file, files)) } else { Err(refuse(report.faults)) }
     }
 
-    fn tell_cargo_what_to_watch(&self) {
-        for dir in self.dependencies.iter().map(|(_, dir)| dir).chain([&self.crate_dir]) {
-            let files = ["src", "Cargo.toml", "Cargo.toml.in", "Cargo.lock"].map(|name| dir.join(name));
+    /// Watches what is known before the compiler has said what it read: in a build without kernels there is no more.
+    fn watch_before_compiling(&self, source: &Source) {
+        source.manifests().iter().for_each(|file| rerun_if_changed(file));
+        if matches!(source, Source::File(_)) {
+            rerun_if_changed(source.path());
+        } else {
+            source.sources().iter().filter(|path| path.exists()).for_each(|path| rerun_if_changed(path));
+        }
+        for (_, dir) in &self.dependencies {
+            let files = ["src", "Cargo.toml"].map(|name| dir.join(name));
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
-        let ours = ["KERNELS", "KERNEL_CARGO", "KERNEL_RUSTC", "KERNEL_DEBUG"];
-        ours.iter().for_each(|name| println!("cargo::rerun-if-env-changed=ANTWARP_{name}"));
+    }
+}
+
+/// Watches the files that rustc read: the modules of a file of kernels, and the crates beside it. A template and the folders for it are
+/// watched whole.
+fn watch_what_was_read(source: &Source, files: &BTreeSet<&PathBuf>) {
+    if !matches!(source, Source::Template(_)) {
+        // What the build wrote is no source. Cargo takes a missing file for a change.
+        let out = out_dir_from_env();
+        let is_source =
+            |file: &&&PathBuf| file.exists() && (out == Path::new(".") || !file.starts_with(&out));
+        files.iter().filter(is_source).for_each(|file| rerun_if_changed(file));
     }
 }
 

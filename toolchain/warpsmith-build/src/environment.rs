@@ -5,7 +5,56 @@
 //! the inner build as well.
 
 use std::env;
+use std::ffi::OsString;
 use std::process::Command;
+
+/// The builder's own environment variables: their names start with a prefix that the program chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variables {
+    prefix: String,
+}
+
+impl Variables {
+    /// `KERNELS`: whether kernels are built.
+    pub const KERNELS: &str = "KERNELS";
+    /// `KERNEL_CARGO`: the cargo that drives the kernels' compiler.
+    pub const CARGO: &str = "KERNEL_CARGO";
+    /// `KERNEL_RUSTC`: the kernels' compiler.
+    pub const RUSTC: &str = "KERNEL_RUSTC";
+    /// `KERNEL_DEBUG`: line tables in the PTX.
+    pub const DEBUG: &str = "KERNEL_DEBUG";
+    /// `KERNEL_CACHE`: a folder that keeps compiled kernels.
+    pub const CACHE: &str = "KERNEL_CACHE";
+    /// `KERNEL_PTXAS`: NVIDIA's assembler, for reports.
+    pub const PTXAS: &str = "KERNEL_PTXAS";
+
+    /// Makes the names with a prefix, for example `WARPSMITH`.
+    pub fn new(prefix: &str) -> Variables {
+        Variables { prefix: prefix.into() }
+    }
+
+    /// Returns the whole name of a variable.
+    pub fn name(&self, variable: &str) -> String {
+        format!("{}_{variable}", self.prefix)
+    }
+
+    /// Returns the value of a variable; `None` if it is not set or empty.
+    pub fn value(&self, variable: &str) -> Option<OsString> {
+        env::var_os(self.name(variable)).filter(|value| !value.is_empty())
+    }
+
+    /// Tells cargo to run the build script again when one of the variables changes.
+    pub fn watch(&self) {
+        let all = [Self::KERNELS, Self::CARGO, Self::RUSTC, Self::DEBUG, Self::CACHE, Self::PTXAS];
+        all.iter().for_each(|variable| println!("cargo::rerun-if-env-changed={}", self.name(variable)));
+    }
+}
+
+impl Default for Variables {
+    fn default() -> Variables {
+        Variables::new("WARPSMITH")
+    }
+}
 
 /// Variables with these prefixes belong to the outer build.
 const OUTER_PREFIXES: &[&str] = &["CARGO", "__CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "CLIPPY", "DEP_"];

@@ -8,15 +8,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::environment;
+use crate::environment::{self, Variables};
 
 /// The oldest rustc that the kernels' flags are known to work with.
 const OLDEST: (u32, u32) = (1, 95);
 
-/// The remedy if no toolchain was found.
-pub const REMEDY: &str = "with rustup: `rustup component add rust-src`; \
-    with Debian: `apt-get install rustc-web cargo-web rust-web-src`; \
-    or name a compiler in ANTWARP_KERNEL_RUSTC; ANTWARP_KERNELS=skip makes a CPU-only build";
+/// Returns the remedy if no toolchain was found.
+pub fn remedy(variables: &Variables) -> String {
+    format!(
+        "with rustup: `rustup component add rust-src`; \
+         with Debian: `apt-get install rustc-web cargo-web rust-web-src`; \
+         or name a compiler in {}; {}=skip makes a CPU-only build",
+        variables.name(Variables::RUSTC),
+        variables.name(Variables::KERNELS)
+    )
+}
 
 /// A compiler and the cargo that drives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +49,9 @@ pub type Ask<'a> = &'a dyn Fn(&Path, &[&str]) -> io::Result<String>;
 
 /// The places to search.
 pub struct Search<'a> {
-    /// `ANTWARP_KERNEL_CARGO`.
+    /// The cargo that the user names, `WARPSMITH_KERNEL_CARGO`.
     pub named_cargo: Option<PathBuf>,
-    /// `ANTWARP_KERNEL_RUSTC`.
+    /// The compiler that the user names, `WARPSMITH_KERNEL_RUSTC`.
     pub named_rustc: Option<PathBuf>,
     /// The compiler of the host's build.
     pub host_rustc: PathBuf,
@@ -57,12 +63,12 @@ pub struct Search<'a> {
 
 impl Search<'_> {
     /// Makes the search of a build script.
-    pub fn from_env() -> Search<'static> {
-        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    pub fn from_env(variables: &Variables) -> Search<'static> {
+        let host_rustc = env::var_os("RUSTC").filter(|value| !value.is_empty());
         Search {
-            named_cargo: path("ANTWARP_KERNEL_CARGO"),
-            named_rustc: path("ANTWARP_KERNEL_RUSTC"),
-            host_rustc: path("RUSTC").unwrap_or_else(|| "rustc".into()),
+            named_cargo: variables.value(Variables::CARGO).map(PathBuf::from),
+            named_rustc: variables.value(Variables::RUSTC).map(PathBuf::from),
+            host_rustc: host_rustc.map_or_else(|| "rustc".into(), PathBuf::from),
             system_bin: "/usr/bin".into(),
             ask: &run,
         }

@@ -82,7 +82,7 @@ fn packed(folder: &Path, target: &Target) -> PathBuf {
     folder.join(format!("kernels-{}.ptx.gz", target.arch()))
 }
 
-/// Returns a number that changes with the files below these folders and with `more`.
+/// Returns a number that changes with the files below these folders, with these files, and with `more`.
 pub(crate) fn fingerprint(folders: &[PathBuf], more: &str) -> io::Result<u64> {
     // FNV-1a: the same on every machine and with every compiler.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -107,8 +107,12 @@ pub(crate) fn fingerprint(folders: &[PathBuf], more: &str) -> io::Result<u64> {
     Ok(hash)
 }
 
-/// Adds the files below a folder.
+/// Adds the files below a folder, or the file itself.
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if folder.is_file() {
+        files.push(folder.to_path_buf());
+        return Ok(());
+    }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
@@ -174,5 +178,9 @@ mod tests {
         assert!(is_new(of("")));
         fs::write(folder.path().join("src/b.rs"), "").unwrap();
         assert!(is_new(of("")) && of("") == of(""));
+        let file = [folder.path().join("src/b.rs")];
+        let empty = fingerprint(&file, "").unwrap();
+        fs::write(&file[0], "x").unwrap();
+        assert_ne!(fingerprint(&file, "").unwrap(), empty);
     }
 }

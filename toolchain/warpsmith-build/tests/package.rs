@@ -1,0 +1,206 @@
+//! Builds a package as a stranger would: kernels in a source file, a build script of one line, and a library in the place of
+//! warpsmith. Without a compiler for kernels, the tests say so and end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use warpsmith_build::environment::Variables;
+use warpsmith_build::toolchain::Search;
+
+/// What kernels in a file need of a library: a panic handler, the unstable ABI of kernels, the types of the images.
+const LIBRARY: &str = r#"
+#![no_std]
+#![cfg_attr(target_os = "cuda", feature(allow_internal_unstable), allow(internal_features))]
+
+#[cfg(target_os = "cuda")]
+#[macro_export]
+#[allow_internal_unstable(abi_ptx)]
+macro_rules! kernel {
+    ($name:ident, $y:ident, $body:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name($y: *mut u32) {
+            unsafe { *$y = $body };
+        }
+    };
+}
+
+#[cfg(not(target_os = "cuda"))]
+#[macro_export]
+macro_rules! kernel {
+    ($name:ident, $y:ident, $body:expr) => {
+        pub fn $name($y: *mut u32) {
+            unsafe { *$y = $body };
+        }
+        pub static IMAGES: warpsmith::image::Images = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+    };
+}
+
+#[cfg(target_os = "cuda")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+
+pub mod image {
+    pub struct Images {
+        pub texts: &'static [Image],
+        pub missing: Option<&'static str>,
+        pub compiler: Option<&'static str>,
+    }
+    pub struct Image {
+        pub capability: u32,
+        pub packed: &'static [u8],
+        pub common: core::ops::Range<usize>,
+        pub parts: &'static [Part],
+    }
+    pub struct Part {
+        pub name: &'static str,
+        pub at: usize,
+        pub packed: core::ops::Range<usize>,
+    }
+}
+"#;
+
+/// A module of its own, and one that is shared with the host.
+const KERNELS: &str = "mod parts;\n#[path = \"shared.rs\"]\npub mod shared;\n\n\
+    warpsmith::kernel!(twice, y, crate::kernels::parts::double(*y) + shared::SEVEN);\n";
+
+const MAIN: &str = r#"mod kernels;
+
+fn main() {
+    let mut y = 4;
+    kernels::twice(&raw mut y);
+    let images = &kernels::IMAGES;
+    println!("{y} {:?} {:?}", images.missing, images.compiler);
+    for image in images.texts {
+        let parts = image.parts.iter().map(|part| (part.name, part.at, part.packed.clone()));
+        let parts: Vec<_> = parts.filter(|(_, at, range)| *at <= 100_000 && range.end <= image.packed.len()).collect();
+        println!("{} {:?} {}", image.capability, parts[0].0, image.common.start);
+    }
+}
+"#;
+
+/// A package in a folder, which cargo builds in a folder of its own.
+struct Package(PathBuf);
+
+impl Package {
+    fn new(name: &str) -> Package {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&root);
+        let package = Package(root);
+        package.write(
+            "library/Cargo.toml",
+            "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[workspace]\n",
+        );
+        package.write("library/src/lib.rs", LIBRARY);
+        let root =
+            "fn main() {\n    println!(\"cargo::metadata=root={}\", env!(\"CARGO_MANIFEST_DIR\"));\n}\n";
+        package.write("library/build.rs", root);
+        let builder = env!("CARGO_MANIFEST_DIR");
+        package.write(
+            "package/Cargo.toml",
+            &format!(
+                "[package]\nname = \"saxpy\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [dependencies]\nwarpsmith = {{ path = \"../library\" }}\n\
+                 [build-dependencies]\nwarpsmith-build = {{ path = {builder:?} }}\n"
+            ),
+        );
+        // The versions that this test was built with: nothing is downloaded.
+        let lock =
+            Path::new(builder).ancestors().map(|dir| dir.join("Cargo.lock")).find(|file| file.exists());
+        fs::copy(lock.expect("cargo has written one"), package.0.join("package/Cargo.lock")).unwrap();
+        package
+            .write("package/build.rs", "fn main() {\n    warpsmith_build::kernels(\"src/kernels.rs\");\n}\n");
+        package.write("package/src/main.rs", MAIN);
+        package.write("package/src/kernels.rs", KERNELS);
+        package.write("package/src/kernels/parts.rs", "pub fn double(x: u32) -> u32 {\n    2 * x\n}\n");
+        package.write("package/src/shared.rs", "pub const SEVEN: u32 = 7;\n");
+        package
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs cargo in the package, with a setting for the kernels, and returns what the program and cargo say.
+    fn cargo(&self, words: &[&str], kernels: &str) -> (String, String, bool) {
+        let mut command = Command::new(env!("CARGO"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG")) {
+            command.env_remove(name);
+        }
+        let output = command
+            .args(words)
+            .args(["--offline", "-v"])
+            .current_dir(self.0.join("package"))
+            .env("CARGO_TARGET_DIR", self.0.join("target"))
+            .env("WARPSMITH_KERNELS", kernels)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.success())
+    }
+
+    fn run(&self, kernels: &str) -> String {
+        let (out, messages, well) = self.cargo(&["run"], kernels);
+        assert!(well, "{messages}");
+        out
+    }
+
+    /// Returns a file that the build script wrote, and when.
+    fn built(&self, name: &str) -> (String, SystemTime) {
+        let folders = fs::read_dir(self.0.join("target/debug/build")).unwrap();
+        let mut files = folders.map(|folder| folder.unwrap().path().join("out").join(name));
+        let file = files.find(|file| file.exists()).unwrap();
+        (fs::read_to_string(&file).unwrap(), file.metadata().unwrap().modified().unwrap())
+    }
+}
+
+#[test]
+fn kernels_and_host_are_one_package() {
+    let found = Search::from_env(&Variables::default()).find();
+    let Ok(toolchain) = found.inspect_err(|missing| println!("skipped: {missing:?}")) else { return };
+    let package = Package::new("one-package");
+    let out = package.run("require");
+    assert_eq!(out, format!("15 None Some({:?})\n70 \"twice\" 0\n90 \"twice\" 0\n", toolchain.version));
+    let (ptx, written) = package.built("kernels-sm_90.ptx");
+    assert!(ptx.contains(".visible .entry twice(") && ptx.contains("7;"), "{ptx}");
+
+    // The host alone has changed: nothing is compiled for the GPU, nor looked at.
+    package.write("package/src/main.rs", &MAIN.replace("y = 4", "y = 5"));
+    assert!(package.run("require").starts_with("17 None"));
+    assert_eq!(package.built("kernels-sm_90.ptx"), (ptx.clone(), written));
+
+    // A module of the kernels, in a folder of theirs and beside them.
+    for (name, text, value) in [
+        ("package/src/kernels/parts.rs", "pub fn double(x: u32) -> u32 {\n    x * 5\n}\n", "32 "),
+        ("package/src/shared.rs", "pub const SEVEN: u32 = 1234;\n", "1259 "),
+    ] {
+        let (before, _) = package.built("kernels-sm_90.ptx");
+        package.write(name, text);
+        assert!(package.run("require").starts_with(value), "{name}");
+        assert_ne!(package.built("kernels-sm_90.ptx").0, before, "{name} was not compiled again");
+    }
+
+    // What is wrong in the kernels is said in the compiler's words.
+    package.write(
+        "package/src/shared.rs",
+        "pub const SEVEN: u32 = 7;\n#[cfg(target_os = \"cuda\")]\nuse no::such;\n",
+    );
+    let (_, messages, well) = package.cargo(&["build"], "require");
+    assert!(!well && messages.contains("src/shared.rs") && messages.contains("no::such"), "{messages}");
+    assert!(!messages.contains("panicked"), "{messages}");
+}
+
+#[test]
+fn without_kernels_the_program_knows_why() {
+    let package = Package::new("no-kernels");
+    let out = package.run("skip");
+    assert_eq!(out, "15 Some(\"built with WARPSMITH_KERNELS=skip. Remedy: build without it\") None\n");
+    let (_, messages, well) = package.cargo(&["build"], "never");
+    assert!(!well && messages.contains("WARPSMITH_KERNELS is `never`, but must be"), "{messages}");
+    assert!(!messages.contains("panicked"), "{messages}");
+}
