@@ -109,7 +109,13 @@ fn types(function: &ItemFn) -> Result<Vec<&Type>> {
             let text = "a kernel's parameter has a type of its own: name a type parameter, and its instances in the attribute";
             Err(Error::new(typed.ty.span(), text))
         }
-        FnArg::Typed(_) => Ok(()),
+        FnArg::Typed(typed) => match &*typed.ty {
+            Type::Reference(of) if of.lifetime.as_ref().is_some_and(|l| l.ident == "static") => {
+                let text = "a kernel's arguments live no longer than its launch: leave out `'static`";
+                Err(Error::new(of.lifetime.span(), text))
+            }
+            _ => Ok(()),
+        },
         FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "a kernel is a function, not a method")),
     };
     function.sig.inputs.iter().try_for_each(of)?;
@@ -209,7 +215,7 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
     });
     let taken = types.iter().enumerate().map(|(i, of)| {
         let held = &helds[i];
-        quote_spanned!(of.span()=> unsafe { <#of as ::warpsmith::Param>::take(&mut #held) })
+        quote_spanned!(of.span()=> <#of as ::warpsmith::Param>::take(&mut #held))
     });
     let safety_section =
         safety.as_ref().map(|_| quote!(#[doc = "\n# Safety\nThat of the kernel, for every thread."]));

@@ -52,7 +52,7 @@ macro_rules! __shared {
                 out(reg64) start,
                 options(pure, nomem, nostack, preserves_flags)
             );
-            $crate::shared::Shared::<$type>::new(start)
+            $crate::shared::__new::<$type>(start)
         }
     }};
 }
@@ -65,7 +65,7 @@ macro_rules! __shared {
     ($type:ty, $name:literal) => {{
         static SITE: u8 = 0;
         // SAFETY: memory of the block, made for this type and this place in the source.
-        unsafe { $crate::shared::Shared::<$type>::new($crate::shared::__of_site::<$type>(&SITE)) }
+        unsafe { $crate::shared::__new::<$type>($crate::shared::__of_site::<$type>(&SITE)) }
     }};
 }
 

@@ -23,7 +23,7 @@ mod sealed {
 /// A type that a kernel's parameter may have.
 ///
 /// # Safety
-/// `hold` and `take` are sound for what `lower` returned. The trait is sealed.
+/// `hold` is sound for what `lower` returned. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a kernel",
     label = "not a parameter of a kernel",
@@ -39,6 +39,9 @@ pub unsafe trait Param: Sized + sealed::Sealed {
     /// What the thread keeps while the kernel runs.
     #[doc(hidden)]
     type Held;
+    /// The type itself, but for as long as the thread keeps it: a kernel cannot ask for more, such as `'static`.
+    #[doc(hidden)]
+    type At<'x>;
     /// What the host passes.
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h>;
@@ -48,10 +51,8 @@ pub unsafe trait Param: Sized + sealed::Sealed {
     #[doc(hidden)]
     unsafe fn hold(first: Self::First, second: Self::Second) -> Self::Held;
 
-    /// # Safety
-    /// `held` outlives what is made of it.
     #[doc(hidden)]
-    unsafe fn take(held: &mut Self::Held) -> Self;
+    fn take(held: &mut Self::Held) -> Self::At<'_>;
 
     /// Turns an argument into the parameters in PTX, and notes in `launch` which memory it uses.
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
@@ -65,6 +66,7 @@ unsafe impl<T: DeviceCopy> Param for T {
     type First = T;
     type Second = ();
     type Held = T;
+    type At<'x> = T;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = T;
 
@@ -74,7 +76,7 @@ unsafe impl<T: DeviceCopy> Param for T {
     }
 
     #[inline(always)]
-    unsafe fn take(held: &mut T) -> T {
+    fn take(held: &mut T) -> T {
         *held
     }
 
@@ -90,6 +92,7 @@ unsafe impl Param for bool {
     type First = bool;
     type Second = ();
     type Held = bool;
+    type At<'x> = bool;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = bool;
 
@@ -99,7 +102,7 @@ unsafe impl Param for bool {
     }
 
     #[inline(always)]
-    unsafe fn take(held: &mut bool) -> bool {
+    fn take(held: &mut bool) -> bool {
         *held
     }
 
@@ -116,6 +119,7 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
     type First = &'a [T; 0];
     type Second = usize;
     type Held = &'a [T];
+    type At<'x> = &'x [T];
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = &'h DeviceSlice<T>;
 
@@ -126,7 +130,7 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
     }
 
     #[inline(always)]
-    unsafe fn take(held: &mut &'a [T]) -> &'a [T] {
+    fn take<'x>(held: &'x mut &'a [T]) -> &'x [T] {
         held
     }
 
@@ -140,10 +144,11 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
 
 impl<T: DeviceCopy> sealed::Sealed for &mut Slots<T> {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do through `Slots`.
-unsafe impl<'a, T: DeviceCopy> Param for &'a mut Slots<T> {
+unsafe impl<T: DeviceCopy> Param for &mut Slots<T> {
     type First = NonNull<T>;
     type Second = usize;
     type Held = Slots<T>;
+    type At<'x> = &'x mut Slots<T>;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = &'h mut DeviceSlice<T>;
 
@@ -154,9 +159,8 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a mut Slots<T> {
     }
 
     #[inline(always)]
-    unsafe fn take(held: &mut Slots<T>) -> &'a mut Slots<T> {
-        // SAFETY: the caller's promise.
-        unsafe { &mut *(held as *mut Slots<T>) }
+    fn take(held: &mut Slots<T>) -> &mut Slots<T> {
+        held
     }
 
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
@@ -172,6 +176,7 @@ unsafe impl<'a, T: DeviceCopy, S: Scope> Param for &'a [Atomic<T, S>] {
     type First = *mut T;
     type Second = usize;
     type Held = &'a [Atomic<T, S>];
+    type At<'x> = &'x [Atomic<T, S>];
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = &'h mut DeviceSlice<T>;
 
@@ -182,7 +187,7 @@ unsafe impl<'a, T: DeviceCopy, S: Scope> Param for &'a [Atomic<T, S>] {
     }
 
     #[inline(always)]
-    unsafe fn take(held: &mut &'a [Atomic<T, S>]) -> &'a [Atomic<T, S>] {
+    fn take<'x>(held: &'x mut &'a [Atomic<T, S>]) -> &'x [Atomic<T, S>] {
         held
     }
 

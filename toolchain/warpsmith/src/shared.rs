@@ -54,6 +54,17 @@ impl<T: DeviceCopy> Shared<T> {
     }
 }
 
+/// As [`Shared::new`], with an error that says so where `T` is not plain data.
+///
+/// # Safety
+/// As [`Shared::new`].
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn __new<T: DeviceCopy>(start: *mut u8) -> Shared<T> {
+    // SAFETY: the caller's promise.
+    unsafe { Shared::new(start) }
+}
+
 impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     /// Returns the array as one whose length is known at run time.
     #[inline(always)]
@@ -257,6 +268,6 @@ impl<T: DeviceCopy, const N: u32> First<'_, T, N> {
 #[cfg(not(target_os = "cuda"))]
 #[doc(hidden)]
 #[track_caller]
-pub fn __of_site<T>(site: &'static u8) -> *mut u8 {
+pub fn __of_site<T: DeviceCopy>(site: &'static u8) -> *mut u8 {
     back::shared_of_site(site, size_of::<T>(), align_of::<T>())
 }

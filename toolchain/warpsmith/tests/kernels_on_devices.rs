@@ -292,6 +292,16 @@ fn a_graph_does_it_again(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn an_unsafe_kernel(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (at, mut y) = (stream.upload(&[3, 1, 0])?, stream.zeroed(4)?);
+    // SAFETY: the places are different and below 4.
+    unsafe { kernels.scatter(&stream, (1, 2), (&at, &mut y))? };
+    assert_eq!(stream.download(&y)?, [1, 1, 0, 1]);
+    Ok(())
+}
+
+#[warpsmith::test]
 fn events_take_the_time(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let (x, mut y) = (stream.filled(1000, 1.0f32)?, stream.zeroed(1000)?);
@@ -463,6 +473,25 @@ mod faults {
             stream.download(&sum).unwrap()[0].to_bits()
         };
         assert_eq!(run(), run());
+    }
+
+    /// Some thousand threads, with and without barriers: tests of users have them, and must not take long.
+    #[test]
+    fn many_threads_take_little_time() {
+        let start = std::time::Instant::now();
+        let device = Device::cpu();
+        let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+        let n = 200_000;
+        let (x, mut y) = (stream.filled(n, 1.0f32).unwrap(), stream.zeroed(n).unwrap());
+        kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut y)).unwrap();
+        let saxpy = start.elapsed();
+        let (x, mut y) = (stream.filled(4096, 1u32).unwrap(), stream.zeroed(4096).unwrap());
+        kernels.scan(&stream, Grid::covering_by(4096, 256), (&x, &mut y)).unwrap();
+        let scan = start.elapsed() - saxpy;
+        println!(
+            "saxpy with 200,000 threads: {saxpy:?}; scan with 4,096 threads and 16 barriers each: {scan:?}"
+        );
+        assert!(start.elapsed().as_secs() < 20);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::buffer::Uses;
 use super::device::Kind;
 use super::gpu::{self, Gpu};
 use super::image::{Image, Images, driver_for};
-use super::{Device, Error, Result, cache};
+use super::{Device, Error, Properties, Result, cache};
 
 /// The kernels of a program, for one device. Cheap to clone.
 #[derive(Clone)]
@@ -70,7 +70,10 @@ impl Module {
     pub fn load(device: &Device, images: &'static Images) -> Result<Self> {
         let image = match device.kind() {
             Kind::Cpu(_) => None,
-            Kind::Gpu(gpu) => Some(choose(images, gpu)?),
+            Kind::Gpu(gpu) => {
+                let asked = std::env::var("WARPSMITH_ARCH").ok();
+                Some(choose(images, &gpu.properties, asked.as_deref())?)
+            }
         };
         Ok(Module(Arc::new(Inner { device: device.clone(), image, loaded: Mutex::default() })))
     }
@@ -110,23 +113,22 @@ impl Module {
     }
 }
 
-/// Returns the newest text that the device and its driver can run. `WARPSMITH_ARCH=sm_70` asks for another.
-fn choose(images: &'static Images, gpu: &Gpu) -> Result<&'static Image> {
+/// Returns the newest text that the device and its driver can run. `asked` names another, as `sm_70`.
+fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>) -> Result<&'static Image> {
     if let Some(why) = images.missing {
         return Err(Error::NoKernels(why.to_string()));
     }
-    let asked = std::env::var("WARPSMITH_ARCH").ok();
-    let (major, minor) = gpu.properties.capability;
+    let (major, minor) = properties.capability;
     let capability = 10 * major + minor;
     let mut needed = None;
     let mut best: Option<&'static Image> = None;
     for image in images.texts {
-        let is_asked = asked.as_ref().is_none_or(|name| *name == format!("sm_{}", image.capability));
+        let is_asked = asked.is_none_or(|name| name == format!("sm_{}", image.capability));
         if image.capability > capability || !is_asked {
             continue;
         }
         let oldest = driver_for(image.version()?);
-        if oldest > gpu.properties.driver {
+        if oldest > properties.driver {
             needed = Some(needed.map_or(oldest, |other: (u32, u32)| other.min(oldest)));
         } else if best.is_none_or(|best| best.capability < image.capability) {
             best = Some(image);
@@ -136,10 +138,10 @@ fn choose(images: &'static Images, gpu: &Gpu) -> Result<&'static Image> {
         return Ok(best);
     }
     if let Some(needed) = needed {
-        return Err(Error::OldDriver { driver: gpu.properties.driver, needed });
+        return Err(Error::OldDriver { driver: properties.driver, needed });
     }
     let lowest = images.texts.iter().map(|image| image.capability).min();
-    let device = gpu.properties.name.clone();
+    let device = properties.name.clone();
     match (lowest, asked) {
         (Some(needed), None) => Err(Error::OldDevice { device, capability, needed }),
         (Some(_), Some(asked)) => Err(Error::NoKernels(format!(
@@ -227,5 +229,87 @@ impl fmt::Debug for Module {
             .field("device", self.device())
             .field("architecture", &self.architecture())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::image::Part;
+    use std::boxed::Box;
+    use std::io::Write as _;
+
+    /// A text with one kernel, packed as a build script does it.
+    fn image(capability: u32, version: &str) -> Image {
+        let pack = |text: &str| {
+            let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            packed.write_all(text.as_bytes()).unwrap();
+            packed.finish().unwrap()
+        };
+        let (common, kernel) =
+            (pack(&format!(".version {version}\n.target sm_{capability}\n// end\n")), pack("kernel\n"));
+        let (first, all) = (common.len(), [common, kernel].concat());
+        let at = format!(".version {version}\n.target sm_{capability}\n").len();
+        let parts = vec![Part { name: "k", at, packed: first..all.len() }];
+        Image {
+            capability,
+            packed: Box::leak(all.into_boxed_slice()),
+            common: 0..first,
+            parts: Box::leak(parts.into_boxed_slice()),
+        }
+    }
+
+    fn images() -> &'static Images {
+        let texts = Box::leak(vec![image(70, "7.0"), image(90, "8.0")].into_boxed_slice());
+        Box::leak(Box::new(Images { texts, missing: None, compiler: None }))
+    }
+
+    fn device(capability: (u32, u32), driver: (u32, u32)) -> Properties {
+        let mut properties = Device::cpu().properties();
+        (properties.capability, properties.driver) = (capability, driver);
+        properties.name = "a GPU".to_string();
+        properties
+    }
+
+    #[test]
+    fn the_newest_text_that_device_and_driver_can_run() {
+        let chosen = |capability, driver, asked| {
+            choose(images(), &device(capability, driver), asked).map(|image| image.capability)
+        };
+        assert_eq!(chosen((9, 0), (12, 0), None), Ok(90));
+        assert_eq!(chosen((12, 0), (13, 0), None), Ok(90));
+        assert_eq!(chosen((8, 6), (13, 0), None), Ok(70));
+        assert_eq!(chosen((9, 0), (11, 8), None), Ok(70), "the driver does not read PTX 8.0");
+        assert_eq!(chosen((9, 0), (12, 0), Some("sm_70")), Ok(70));
+        let old = chosen((7, 0), (10, 2), None).unwrap_err();
+        assert_eq!(old, Error::OldDriver { driver: (10, 2), needed: (11, 0) });
+        assert!(old.to_string().contains("update the driver"), "{old}");
+        let old = chosen((6, 1), (13, 0), None).unwrap_err();
+        assert!(old.to_string().contains("6.1") && old.to_string().contains("sm_61"), "{old}");
+        assert!(matches!(chosen((8, 0), (13, 0), Some("sm_90")), Err(Error::NoKernels(_))));
+        let none = Box::leak(Box::new(Images::none("no compiler: install one")));
+        let none = choose(none, &device((9, 0), (13, 0)), None).unwrap_err();
+        assert!(none.to_string().contains("no compiler: install one"), "{none}");
+    }
+
+    #[test]
+    fn a_text_is_put_together_again() {
+        let image = image(90, "8.0");
+        assert_eq!(image.only("k").unwrap(), ".version 8.0\n.target sm_90\nkernel\n// end\n");
+        assert_eq!(image.text().unwrap(), image.only("k").unwrap());
+        assert_eq!(image.version(), Ok((8, 0)));
+        assert_eq!(image.only("other"), Err(Error::NoSuchKernel("other".to_string())));
+        let damaged = Image { packed: &image.packed[..10], ..image };
+        assert!(matches!(damaged.text(), Err(Error::NoKernels(_))));
+    }
+
+    #[test]
+    fn without_a_driver_there_is_the_cpu_and_an_error_with_the_remedy() {
+        if gpu::count().is_ok() {
+            return;
+        }
+        assert!(Device::best().unwrap().is_cpu());
+        let error = Device::gpu(0).unwrap_err();
+        assert!(error.to_string().contains("Device::cpu()"), "{error}");
     }
 }

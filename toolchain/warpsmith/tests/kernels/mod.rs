@@ -331,3 +331,16 @@ pub fn copies(x: &[f32], y: &mut Slots<f32>) {
 pub fn asserts(x: &[u32]) {
     warpsmith::device_assert!(x[thread::index().get()] < 100, "a value is too large");
 }
+
+/// Adds one to every element that an index list names.
+///
+/// # Safety
+/// No index is named twice, and all are below the length of `y`.
+#[kernel]
+pub unsafe fn scatter(at: &[u32], y: &mut Slots<u32>) {
+    for i in thread::strided(at.len()) {
+        let place = at[i.get()] as usize;
+        // SAFETY: the caller's promise.
+        unsafe { y.write(place, y.read(place) + 1) };
+    }
+}
