@@ -1,0 +1,686 @@
+//! Functions of `f64`, each within an ulp of the exact value.
+
+use super::coefficients::*;
+use super::primitive::*;
+use super::reduce::{ROUND64 as ROUND, Reduced, reduce64};
+
+const INFINITY: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+
+/// a * b + c, rounded once.
+#[inline(always)]
+pub fn fma(a: f64, b: f64, c: f64) -> f64 {
+    fma64(a, b, c)
+}
+
+/// The square root, correctly rounded.
+#[inline(always)]
+pub fn sqrt(x: f64) -> f64 {
+    sqrt64(x)
+}
+
+/// The largest integer that is not larger.
+#[inline(always)]
+pub fn floor(x: f64) -> f64 {
+    floor64(x)
+}
+
+/// The smallest integer that is not smaller.
+#[inline(always)]
+pub fn ceil(x: f64) -> f64 {
+    ceil64(x)
+}
+
+/// The integer part.
+#[inline(always)]
+pub fn trunc(x: f64) -> f64 {
+    trunc64(x)
+}
+
+/// The nearest integer, halves away from 0.
+#[inline(always)]
+pub fn round(x: f64) -> f64 {
+    trunc64(x + f64::copysign(0.499_999_999_999_999_94, x))
+}
+
+/// The nearest integer, halves to the even one.
+#[inline(always)]
+pub fn round_ties_even(x: f64) -> f64 {
+    rint64(x)
+}
+
+/// 1 / sqrt(x).
+#[inline(always)]
+pub fn rsqrt(x: f64) -> f64 {
+    let small = x < f64::MIN_POSITIVE;
+    let scaled = if small { x * 18_014_398_509_481_984.0 } else { x };
+    let y = rsqrt64_seed(scaled);
+    // y (1 + e/2 + 3/8 e^2), e = 1 - x y^2 about 2^-20
+    let t = scaled * y;
+    let e = fma64(-t, y, 1.0);
+    let z = fma64(y * e, fma64(e, 0.375, 0.5), y);
+    // Once more, with the product in two parts.
+    let (t, low) = product64(scaled, z);
+    let e = fma64(-low, z, fma64(-t, z, 1.0));
+    let z = fma64(z * 0.5, e, z);
+    let y = if scaled > 0.0 && scaled < INFINITY { z } else { y };
+    if small { y * 134_217_728.0 } else { y }
+}
+
+/// sqrt(x^2 + y^2), without overflow on the way.
+#[inline(always)]
+pub fn hypot(x: f64, y: f64) -> f64 {
+    let (x, y) = (x.abs(), y.abs());
+    let (large, less) = if x > y { (x, y) } else { (y, x) };
+    let exponent = (large.to_bits() >> 52) as i32 - 1023;
+    let down = if exponent < -1020 {
+        1020
+    } else if exponent > 1022 {
+        -1022
+    } else {
+        -exponent
+    };
+    let (scale, back) = (power64(down), power64(-down));
+    let (a, b) = (large * scale, less * scale);
+    let result = sqrt64(fma64(a, a, b * b)) * back;
+    if x == INFINITY || y == INFINITY {
+        INFINITY
+    } else if x.is_nan() || y.is_nan() {
+        NAN
+    } else {
+        result
+    }
+}
+
+/// The remainder of x / y with the sign of x, exact.
+#[inline(always)]
+pub fn fmod(x: f64, y: f64) -> f64 {
+    let (a, b) = (x.abs(), y.abs());
+    // NaN: x infinite, y 0, or one of them NaN.
+    if !(a < INFINITY) || !(b > 0.0) {
+        return NAN;
+    }
+    if a < b {
+        return x;
+    }
+    let result = if a < b * 562_949_953_421_312.0 && b > 1e-280 && b < 1e280 {
+        remainder(a, b, rcp64(b) * ABOVE)
+    } else {
+        fmod_long(a, b)
+    };
+    f64::copysign(result, x)
+}
+
+/// 1 + 2^-51: makes a reciprocal one that is not too small.
+const ABOVE: f64 = 1.000_000_000_000_000_4;
+
+/// a mod b for a < 2^49 b, given 1 / b from above: the quotient is at most 1 too large.
+#[inline(always)]
+fn remainder(a: f64, b: f64, reciprocal: f64) -> f64 {
+    let quotient = trunc64(a * reciprocal);
+    let r = fma64(-quotient, b, a);
+    if r < 0.0 { r + b } else { r }
+}
+
+/// 48 bits of the quotient at a time, on the mantissas.
+#[inline(always)]
+fn fmod_long(a: f64, b: f64) -> f64 {
+    let ((mut r, e), (m, f)) = (split(a), split(b));
+    let reciprocal = rcp64(m) * ABOVE;
+    let mut bits = e - f;
+    r = if r < m { r } else { r - m };
+    while bits > 0 {
+        let step = if bits < 48 { bits } else { 48 };
+        r = remainder(r * power64(step), m, reciprocal);
+        bits -= step;
+    }
+    // r has no bits below the last one of b, so that both products are exact.
+    if f < -1022 { r * power64(-1022) * power64(f + 1022) } else { r * power64(f) }
+}
+
+/// x > 0 as m * 2^e with 1 <= m < 2.
+#[inline(always)]
+fn split(x: f64) -> (f64, i32) {
+    let small = x < f64::MIN_POSITIVE;
+    let bits = if small { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
+    let m = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
+    (m, (bits >> 52) as i32 - if small { 1077 } else { 1023 })
+}
+
+/// The sine or cosine of a reduced angle: even quadrants are sines.
+#[inline(always)]
+fn wave(Reduced { quadrant, r, low }: Reduced<f64>) -> f64 {
+    let odd = quadrant & 1 != 0;
+    let s = r * r;
+    // base + base s P(s), with base r or 1.
+    let base = if odd { 1.0 } else { r };
+    // cos(r + low) = cos r - low sin r; and what rounding took from s / 2.
+    let low = if odd { fma64(-r, low, -0.5 * fma64(r, r, -s)) } else { low };
+    let pick = |i: usize| if odd { COS_F64[i] } else { SIN_F64[i] };
+    let p = fma64(fma64(fma64(pick(6), s, pick(5)), s, pick(4)), s, pick(3));
+    let p = fma64(fma64(fma64(p, s, pick(2)), s, pick(1)), s, pick(0));
+    let value = base + fma64(base * s, p, low);
+    // The result has the sign of its base, of -0 too.
+    f64::from_bits((value.to_bits() & !SIGN) | ((base.to_bits() ^ turn(quadrant)) & SIGN))
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// Bit 1 of a quadrant in the place of the sign; other bits below.
+#[inline(always)]
+fn turn(quadrant: i32) -> u64 {
+    u64::from((quadrant as u32) << 30) << 32
+}
+
+/// The sine of an angle in radians.
+#[inline(always)]
+pub fn sin(x: f64) -> f64 {
+    wave(reduce64(x))
+}
+
+/// The cosine of an angle in radians.
+#[inline(always)]
+pub fn cos(x: f64) -> f64 {
+    let reduced = reduce64(x);
+    wave(Reduced { quadrant: reduced.quadrant.wrapping_add(1), ..reduced })
+}
+
+/// Sine and cosine of an angle in radians.
+#[inline(always)]
+pub fn sincos(x: f64) -> (f64, f64) {
+    let Reduced { quadrant, r, low } = reduce64(x);
+    let s = r * r;
+    let sine = f64::copysign(r + fma64(r * s, polynomial64(s, &SIN_F64), low), r);
+    let low = fma64(-r, low, -0.5 * fma64(r, r, -s));
+    let cosine = 1.0 + fma64(s, polynomial64(s, &COS_F64), low);
+    let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
+    let flip = |value: f64, quadrant: i32| f64::from_bits(value.to_bits() ^ (turn(quadrant) & SIGN));
+    (flip(a, quadrant), flip(b, quadrant.wrapping_add(1)))
+}
+
+/// The tangent of an angle in radians.
+#[inline(always)]
+pub fn tan(x: f64) -> f64 {
+    let Reduced { quadrant, r, low } = reduce64(x);
+    let s = r * r;
+    // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
+    // where s is large. There the derivative by s is about 0.55 r.
+    let [first, rest @ ..] = TAN_F64;
+    let cube = r * s;
+    let lost = fma64(fma64(r, r, -s), 0.55 * r, low);
+    let v = fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost));
+    // tan(r + low) = tan r + low (1 + tan^2 r)
+    let (t, rest) = sum64(r, v);
+    let rest = fma64(low, t * t, rest);
+    if quadrant & 1 == 0 {
+        f64::copysign(t + rest, r)
+    } else {
+        // -1 / (t + rest). No f64 is a multiple of pi/2 but 0, and that has quadrant 0.
+        let y = rcp64_seed(t);
+        let e = fma64(-t, y, 1.0);
+        let y = fma64(fma64(e, e, e), y, y);
+        let e = fma64(-rest, y, fma64(-t, y, 1.0));
+        -fma64(y, e, y)
+    }
+}
+
+/// e^x = (1 + v) * 2^k with v in two parts, for |x| < 800: v = r + w.
+#[inline(always)]
+fn exp_parts(x: f64) -> (f64, f64, i32) {
+    let shifted = fma64(x, LOG2E_F64[0], ROUND);
+    let n = shifted - ROUND;
+    let r = fma64(-n, LN2_DD[1], fma64(-n, LN2_DD[0], x));
+    (r, r * r * polynomial64(r, &EXP_F64), shifted.to_bits() as i32)
+}
+
+/// x * 2^k for 1/2 < x < 2 and -1100 < k <= 1025; subnormal results are rounded once.
+#[inline(always)]
+fn scale(x: f64, k: i32) -> f64 {
+    if k > -1022 && k < 1023 {
+        // In one step, as an addition to the exponent.
+        f64::from_bits(x.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    } else {
+        let half = k >> 1;
+        x * power64(half) * power64(k - half)
+    }
+}
+
+/// e^x.
+#[inline(always)]
+pub fn exp(x: f64) -> f64 {
+    let (r, w, k) = exp_parts(x);
+    let y = 1.0 + (r + w);
+    if x.abs() < 708.0 {
+        f64::from_bits(y.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    } else if x > 709.8 {
+        INFINITY
+    } else if x < -745.2 {
+        0.0
+    } else if x.is_nan() {
+        x
+    } else {
+        scale(y, k)
+    }
+}
+
+/// 2^x.
+#[inline(always)]
+pub fn exp2(x: f64) -> f64 {
+    let shifted = x + ROUND;
+    let f = x - (shifted - ROUND);
+    // f ln 2 in two parts
+    let (r, low) = product64(f, LN2_DD[0]);
+    let low = fma64(f, LN2_DD[1], low);
+    let y = 1.0 + (r + fma64(r * r, polynomial64(r, &EXP_F64), low));
+    let k = shifted.to_bits() as i32;
+    if x.abs() < 1022.0 {
+        f64::from_bits(y.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    } else if x >= 1024.0 {
+        INFINITY
+    } else if x < -1075.0 {
+        0.0
+    } else if x.is_nan() {
+        x
+    } else {
+        scale(y, k)
+    }
+}
+
+/// x > 0 as m * 2^e, e a whole number, m from sqrt(1/2) to sqrt 2: m and e.
+#[inline(always)]
+fn mantissa(x: f64) -> (f64, f64) {
+    let small = x < f64::MIN_POSITIVE;
+    let bits = if small { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
+    let (high, low) = ((bits >> 32) as u32, bits as u32);
+    let above = high.wrapping_sub(0x3fe6_a09e) & 0xfff0_0000;
+    let m = f64::from_bits((u64::from(high.wrapping_sub(above)) << 32) | u64::from(low));
+    let e = ((above as i32) >> 20) - if small { 54 } else { 0 };
+    // To a float without a conversion, which is slow: 2^52 + 2^31 + e.
+    let e =
+        f64::from_bits(0x4330_0000_0000_0000 | u64::from((e as u32) ^ 0x8000_0000)) - 4_503_601_774_854_144.0;
+    (m, e)
+}
+
+/// What a logarithm is outside of the finite positive numbers.
+#[inline(always)]
+fn logarithm_special(x: f64, result: f64) -> f64 {
+    if x > 0.0 && x < INFINITY {
+        result
+    } else if x == 0.0 {
+        -INFINITY
+    } else if x > 0.0 {
+        x
+    } else {
+        NAN
+    }
+}
+
+/// ln m for m from sqrt(1/2) to sqrt 2 as f - h: f = m - 1 is exact, h the rest.
+#[inline(always)]
+fn ln_parts(m: f64) -> (f64, f64) {
+    let f = m - 1.0;
+    let z = f * rcp64(m + 1.0);
+    let s = z * z;
+    let half = 0.5 * f * f;
+    // 2 z = f - z f, and z f = f^2/2 - z f^2/2. So z, which is rounded, only counts in small terms.
+    (f, fma64(-z, fma64(s, polynomial64(s, &LN_Z_F64), half), half))
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub fn ln(x: f64) -> f64 {
+    let (m, e) = mantissa(x);
+    let (f, h) = ln_parts(m);
+    // e * (ln 2) is exact in the first part. Where e is 0 the sum is f alone.
+    let (sum, more) = sum64(e * LN2_F64[0], f);
+    let result = sum - (h - fma64(e, LN2_F64[1], more));
+    logarithm_special(x, result)
+}
+
+/// A logarithm to another base: factor in two parts, ln 2 * factor in two parts.
+#[inline(always)]
+fn log_base(x: f64, factor: [f64; 2], two: [f64; 2]) -> f64 {
+    let (m, e) = mantissa(x);
+    let (f, h) = ln_parts(m);
+    // (f - h) * factor
+    let (ln, lost) = sum64(f, -h);
+    let (high, low) = product64(ln, factor[0]);
+    let low = fma64(ln, factor[1], fma64(lost, factor[0], low));
+    let (sum, more) = sum64(e * two[0], high);
+    let result = sum + (more + fma64(e, two[1], low));
+    // sum64 wants the larger one first; with e = 0 there is no larger one, and more is 0.
+    logarithm_special(x, result)
+}
+
+/// The binary logarithm.
+#[inline(always)]
+pub fn log2(x: f64) -> f64 {
+    log_base(x, LOG2E_F64, [1.0, 0.0])
+}
+
+/// The decimal logarithm.
+#[inline(always)]
+pub fn log10(x: f64) -> f64 {
+    log_base(x, LOG10E_F64, LOG10_2_F64)
+}
+
+/// ln of x > 0, finite, in two parts, to 2^-65 of its value.
+#[inline(always)]
+fn ln_exact(x: f64) -> (f64, f64) {
+    let (m, e) = mantissa(x);
+    // z = (m - 1) / (m + 1) in two parts.
+    let n = m - 1.0;
+    let d = m + 1.0;
+    let d_low = m - (d - 1.0);
+    let y = rcp64(d);
+    let z = n * y;
+    let z_low = fma64(-d_low, z, fma64(-d, z, n)) * y;
+    let (s, s_low) = product64(z, z);
+    let s_low = fma64(z + z, z_low, s_low);
+    // 2/3 + s P(s) in two parts, times z^3 = z s.
+    let (c, c_low) = sum64(TWO_THIRDS_F64[0], fma64(s, polynomial64(s, &POW_Z_F64), TWO_THIRDS_F64[1]));
+    let (cube, cube_low) = product64(z, s);
+    let cube_low = fma64(z, s_low, fma64(z_low, s, cube_low));
+    let (tail, tail_low) = product64(cube, c);
+    let tail_low = fma64(cube, c_low, fma64(cube_low, c, tail_low));
+    let (high, low) = sum64(z + z, tail);
+    let low = low + fma64(2.0, z_low, tail_low);
+    // e ln 2
+    let (main, main_low) = product64(e, LN2_DD[0]);
+    let main_low = fma64(e, LN2_DD[1], main_low);
+    let (sum, more) = sum64(main, high);
+    sum64(sum, more + (low + main_low))
+}
+
+/// x to the power of y.
+#[inline(always)]
+pub fn pow(x: f64, y: f64) -> f64 {
+    let a = x.abs();
+    let (log, log_low) = ln_exact(a);
+    let limited = if y > 1e30 {
+        1e30
+    } else if y < -1e30 {
+        -1e30
+    } else {
+        y
+    };
+    let (p, p_low) = product64(log, limited);
+    let p_low = fma64(log_low, limited, p_low);
+    // e^p; where it is out of range so is p limited.
+    let p = if p > 800.0 {
+        800.0
+    } else if p < -800.0 {
+        -800.0
+    } else {
+        p
+    };
+    let p_low = if p.abs() == 800.0 { 0.0 } else { p_low };
+    let shifted = fma64(p, LOG2E_F64[0], ROUND);
+    let n = shifted - ROUND;
+    let exact = fma64(-n, LN2_DD[0], p);
+    let (r, r_low) = sum64(exact, fma64(-n, LN2_DD[1], p_low));
+    let w = fma64(r * r, polynomial64(r, &EXP_F64), fma64(r, r_low, r_low));
+    let value = 1.0 + (r + w);
+    let k = shifted.to_bits() as i32;
+    let result = if p.abs() < 708.0 {
+        f64::from_bits(value.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    } else if p > 710.0 {
+        INFINITY
+    } else if p < -746.0 {
+        0.0
+    } else {
+        scale(value, k)
+    };
+    if x > 0.0 && a < INFINITY && y.abs() < INFINITY && x != 1.0 {
+        return result;
+    }
+    let integer = trunc64(y) == y;
+    let half = y * 0.5;
+    let odd = integer && trunc64(half) != half;
+    pow_special(x, y, result, integer, odd)
+}
+
+#[inline(always)]
+fn pow_special(x: f64, y: f64, result: f64, integer: bool, odd: bool) -> f64 {
+    let a = x.abs();
+    if x == 1.0 || y == 0.0 {
+        return 1.0;
+    }
+    if x.is_nan() || y.is_nan() {
+        return NAN;
+    }
+    let size = if y.abs() == INFINITY {
+        if a == 1.0 {
+            return 1.0;
+        }
+        return if (a > 1.0) == (y > 0.0) { INFINITY } else { 0.0 };
+    } else if a == 0.0 {
+        if y > 0.0 { 0.0 } else { INFINITY }
+    } else if a == INFINITY {
+        if y > 0.0 { INFINITY } else { 0.0 }
+    } else if !integer {
+        // x is negative here.
+        return NAN;
+    } else if a == 1.0 {
+        1.0
+    } else {
+        result
+    };
+    if odd { f64::copysign(size, x) } else { size }
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub fn tanh(x: f64) -> f64 {
+    let a = x.abs();
+    if a < 0.625 {
+        let s = x * x;
+        return f64::copysign(fma64(x * s, polynomial64(s, &TANH_F64), x), x);
+    }
+    // 1 - 2 / (e^(2a) + 1), 1 from a = 19.1 on
+    let a = if a > 20.0 { 20.0 } else { a };
+    let (r, w, k) = exp_parts(a + a);
+    let power = power64(k);
+    // e^(2a) + 1 in two parts.
+    let v = r + w;
+    let base = power + 1.0;
+    let d = fma64(v, power, base);
+    let d_low = fma64(v, power, base - d);
+    let y = rcp64_seed(d);
+    let error = fma64(-d_low, y, fma64(-d, y, 1.0));
+    let result = fma64(-2.0, fma64(y, fma64(error, error, error), y), 1.0);
+    if x.is_nan() { x } else { f64::copysign(result, x) }
+}
+
+/// e^a / 2 plus or minus its counterpart 1 / (2 e^a), for a >= 0.
+#[inline(always)]
+fn hyperbolic(a: f64, sign: f64) -> f64 {
+    let a = if a > 720.0 { 720.0 } else { a };
+    let (r, w, k) = exp_parts(a);
+    let v = r + w;
+    let v_low = w - (v - r);
+    let (high, low) = sum64(1.0, v);
+    let low = low + v_low;
+    if a < 700.0 {
+        let scale = power64(k - 1);
+        let inverse = rcp64(high) * (sign * power64(-k - 1));
+        fma64(high, scale, fma64(low, scale, inverse))
+    } else {
+        // In two steps: 2^k may be out of range where half of it is not.
+        (high + low) * power64((k >> 1) - 1) * power64(k - (k >> 1))
+    }
+}
+
+/// The hyperbolic sine.
+#[inline(always)]
+pub fn sinh(x: f64) -> f64 {
+    let a = x.abs();
+    let result = if a < 1.0 {
+        let s = x * x;
+        fma64(x * s, polynomial64(s, &SINH_F64), x)
+    } else {
+        hyperbolic(a, -1.0)
+    };
+    if x.is_nan() { x } else { f64::copysign(result, x) }
+}
+
+/// The hyperbolic cosine.
+#[inline(always)]
+pub fn cosh(x: f64) -> f64 {
+    let result = hyperbolic(x.abs(), 1.0);
+    if x.is_nan() { x } else { result }
+}
+
+/// The cube root.
+#[inline(always)]
+pub fn cbrt(x: f64) -> f64 {
+    let a = x.abs();
+    if !(a > 0.0 && a < INFINITY) {
+        return x;
+    }
+    let (m, e) = split(a);
+    // 2^e = 2^(3 third) * 2^rest
+    let third = ((e + 1077) * 21_846) >> 16;
+    let rest = e + 1077 - 3 * third;
+    let m = m * power64(rest);
+    let y = f64::from(cbrt_seed(m as f32));
+    // Halley: y - y (y^3 - m) / (2 y^3 + m); y has few bits, so that its square is exact, and the difference nearly.
+    let square = y * y;
+    let residual = fma64(square, y, -m);
+    let step = residual * rcp64(fma64(square + square, y, m));
+    let y = fma64(-y, step, y);
+    f64::copysign(y * power64(third - 359), x)
+}
+
+/// atan of x + lost, 0 <= x <= 1, in two parts.
+#[inline(always)]
+fn atan_unit(x: f64, lost: f64) -> (f64, f64) {
+    let s = x * x;
+    // The derivative, 1 / (1 + s), to a few bits.
+    let lost = lost * fma64(-0.5, s, 1.0);
+    // The first coefficient by itself, so that no sum is rounded that counts.
+    let [first, rest @ ..] = ATAN_F64;
+    let cube = x * s;
+    // What rounding took from the cube, times the mean slope.
+    let lost = fma64(fma64(x, s, -cube), -0.25, lost);
+    sum64(x, fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost)))
+}
+
+/// The arc tangent.
+#[inline(always)]
+pub fn atan(x: f64) -> f64 {
+    let a = x.abs();
+    let outside = a > 1.0;
+    let y = rcp64(a);
+    let lost = fma64(-a, y, 1.0) * y;
+    // Where the reciprocal leaves the range, pi/2 is right.
+    let (y, lost) = if a < 1e300 { (y, lost) } else { (0.0, 0.0) };
+    let (high, low) = if outside { atan_unit(y, lost) } else { atan_unit(a, 0.0) };
+    let (sum, more) = sum64(PIO2_F64[0], -high);
+    let result = if outside { sum + (more + (PIO2_F64[1] - low)) } else { high + low };
+    if x.is_nan() { x } else { f64::copysign(result, x) }
+}
+
+/// The quotient less / large <= 1 in two parts.
+#[inline(always)]
+fn ratio(less: f64, large: f64) -> (f64, f64) {
+    // 0/0 counts as 0, infinity/infinity as 1.
+    if large == less {
+        return (if large == 0.0 { 0.0 } else { 1.0 }, 0.0);
+    }
+    if less == 0.0 || large == INFINITY {
+        return (0.0, 0.0);
+    }
+    // Away from the limits of the range as they are, else by mantissas.
+    let moderate = large < 1.0e140 && less > 1.0 / 1.0e140;
+    let (n, d, k) = if moderate {
+        (less, large, 0)
+    } else {
+        let ((n, e), (d, f)) = (split(less), split(large));
+        (n, d, e - f)
+    };
+    let y = rcp64(d);
+    let q = n * y;
+    let (q, lost) = sum64(q, fma64(-d, q, n) * y);
+    if moderate {
+        return (q, lost);
+    }
+    let k = if k < -1100 { -1100 } else { k };
+    let (one, two) = (power64(k >> 1), power64(k - (k >> 1)));
+    (q * one * two, lost * one * two)
+}
+
+/// The angle of the point (x, y), from -pi to pi.
+#[inline(always)]
+pub fn atan2(y: f64, x: f64) -> f64 {
+    if x.is_nan() || y.is_nan() {
+        return NAN;
+    }
+    let (ax, ay) = (x.abs(), y.abs());
+    let turned = ay > ax;
+    let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
+    let (ratio, lost) = ratio(less, large);
+    let (high, low) = atan_unit(ratio, lost);
+    // The angle from the nearer axis to that of the quadrant.
+    let left = x.is_sign_negative();
+    let (base, base_low) = if turned {
+        (PIO2_F64[0], PIO2_F64[1])
+    } else if left {
+        (PI_F64[0], PI_F64[1])
+    } else {
+        (0.0, 0.0)
+    };
+    let (h, l) = if turned != left { (-high, -low) } else { (high, low) };
+    // The base is 0 or larger than the rest; added to 0 nothing is lost.
+    let (sum, more) = sum64(base, h);
+    f64::copysign(sum + (more + (l + base_low)), y)
+}
+
+/// The arc sine of t, without its main term t.
+#[inline(always)]
+fn asin_tail(t: f64, s: f64) -> f64 {
+    t * s * polynomial64(s, &ASIN_F64)
+}
+
+/// The square root of 0 <= x <= 1 and what its rounding lost.
+#[inline(always)]
+fn root(x: f64) -> (f64, f64) {
+    let y = sqrt64(x);
+    let low = if y > 0.0 { fma64(-y, y, x) * rcp64_seed(y + y) } else { 0.0 };
+    (y, low)
+}
+
+/// The arc sine.
+#[inline(always)]
+pub fn asin(x: f64) -> f64 {
+    let a = x.abs();
+    if a <= 0.5 {
+        return f64::copysign(a + asin_tail(a, a * a), x);
+    }
+    // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
+    let s = fma64(-0.5, a, 0.5);
+    let (t, low) = root(s);
+    let tail = asin_tail(t, s);
+    let (sum, more) = sum64(PIO2_F64[0], -2.0 * t);
+    f64::copysign(sum + (more + fma64(-2.0, tail + low, PIO2_F64[1])), x)
+}
+
+/// The arc cosine.
+#[inline(always)]
+pub fn acos(x: f64) -> f64 {
+    let a = x.abs();
+    if a <= 0.5 {
+        let tail = asin_tail(x, a * a);
+        let (sum, more) = sum64(PIO2_F64[0], -x);
+        return sum + (more + (PIO2_F64[1] - tail));
+    }
+    let s = fma64(-0.5, a, 0.5);
+    let (t, low) = root(s);
+    let tail = asin_tail(t, s);
+    if x > 0.0 {
+        2.0 * (t + (tail + low))
+    } else {
+        let (sum, more) = sum64(PI_F64[0], -2.0 * t);
+        sum + (more + fma64(-2.0, tail + low, PI_F64[1]))
+    }
+}

@@ -1,0 +1,605 @@
+//! Functions of `f32`, each within an ulp of the exact value.
+
+use super::coefficients::*;
+use super::primitive::*;
+use super::reduce::{Reduced, reduce32};
+
+const INFINITY: f32 = f32::INFINITY;
+const NAN: f32 = f32::NAN;
+/// 1.5 * 2^23: added to a number below 2^22, it leaves the nearest integer in the low bits.
+const ROUND: f32 = 12_582_912.0;
+
+/// a * b + c, rounded once.
+#[inline(always)]
+pub fn fma(a: f32, b: f32, c: f32) -> f32 {
+    fma32(a, b, c)
+}
+
+/// The square root, correctly rounded.
+#[inline(always)]
+pub fn sqrt(x: f32) -> f32 {
+    sqrt32(x)
+}
+
+/// The largest integer that is not larger.
+#[inline(always)]
+pub fn floor(x: f32) -> f32 {
+    floor32(x)
+}
+
+/// The smallest integer that is not smaller.
+#[inline(always)]
+pub fn ceil(x: f32) -> f32 {
+    ceil32(x)
+}
+
+/// The integer part.
+#[inline(always)]
+pub fn trunc(x: f32) -> f32 {
+    trunc32(x)
+}
+
+/// The nearest integer, halves away from 0.
+#[inline(always)]
+pub fn round(x: f32) -> f32 {
+    // The largest number below a half: a half itself would round 0.49999997 up.
+    trunc32(x + f32::copysign(0.499_999_97, x))
+}
+
+/// The nearest integer, halves to the even one.
+#[inline(always)]
+pub fn round_ties_even(x: f32) -> f32 {
+    rint32(x)
+}
+
+/// 1 / sqrt(x).
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    let small = x < f32::MIN_POSITIVE;
+    let scaled = if small { x * 16_777_216.0 } else { x };
+    let y = rsqrt32_seed(scaled);
+    // y + y/2 (1 - x y^2), with the product x y in two parts.
+    let (t, low) = product32(scaled, y);
+    let e = fma32(-low, y, fma32(-t, y, 1.0));
+    let corrected = fma32(y * 0.5, e, y);
+    // At 0 and infinity the approximation is exact, and the correction is NaN.
+    let y = if scaled > 0.0 && scaled < INFINITY { corrected } else { y };
+    if small { y * 4096.0 } else { y }
+}
+
+/// sqrt(x^2 + y^2), without overflow on the way.
+#[inline(always)]
+pub fn hypot(x: f32, y: f32) -> f32 {
+    let (x, y) = (x.abs(), y.abs());
+    let (large, less) = if x > y { (x, y) } else { (y, x) };
+    // By a power of two that brings the larger one to 1 ..= 4, or to 2^-21 for the smallest.
+    let exponent = (large.to_bits() >> 23) as i32 - 127;
+    let down = if exponent < -124 {
+        124
+    } else if exponent > 126 {
+        -126
+    } else {
+        -exponent
+    };
+    let (scale, back) = (power32(down), power32(-down));
+    let (a, b) = (large * scale, less * scale);
+    let result = sqrt32(fma32(a, a, b * b)) * back;
+    if x == INFINITY || y == INFINITY {
+        INFINITY
+    } else if x.is_nan() || y.is_nan() {
+        NAN
+    } else {
+        result
+    }
+}
+
+/// The remainder of x / y with the sign of x, exact.
+#[inline(always)]
+pub fn fmod(x: f32, y: f32) -> f32 {
+    let (a, b) = (x.abs(), y.abs());
+    // NaN: x infinite, y 0, or one of them NaN.
+    if !(a < INFINITY) || !(b > 0.0) {
+        return NAN;
+    }
+    if a < b {
+        return x;
+    }
+    let result = if a < b * 1_048_576.0 && b > 1e-30 && b < 1e30 {
+        remainder(a, b, rcp32_seed(b) * ABOVE)
+    } else {
+        fmod_long(a, b)
+    };
+    f32::copysign(result, x)
+}
+
+/// 1 + 2^-22: makes a reciprocal one that is not too small.
+const ABOVE: f32 = 1.000_000_2;
+
+/// a mod b for a < 2^20 b, given 1 / b from above: the quotient is at most 1 too large.
+#[inline(always)]
+fn remainder(a: f32, b: f32, reciprocal: f32) -> f32 {
+    let quotient = trunc32(a * reciprocal);
+    let r = fma32(-quotient, b, a);
+    if r < 0.0 { r + b } else { r }
+}
+
+/// 19 bits of the quotient at a time, on the mantissas.
+#[inline(always)]
+fn fmod_long(a: f32, b: f32) -> f32 {
+    let ((mut r, e), (m, f)) = (split(a), split(b));
+    let reciprocal = rcp32_seed(m) * ABOVE;
+    let mut bits = e - f;
+    r = if r < m { r } else { r - m };
+    while bits > 0 {
+        let step = if bits < 19 { bits } else { 19 };
+        r = remainder(r * power32(step), m, reciprocal);
+        bits -= step;
+    }
+    // r has no bits below the last one of b, so that both products are exact.
+    if f < -126 { r * power32(-126) * power32(f + 126) } else { r * power32(f) }
+}
+
+/// x > 0 as m * 2^e with 1 <= m < 2.
+#[inline(always)]
+fn split(x: f32) -> (f32, i32) {
+    let small = x < f32::MIN_POSITIVE;
+    let bits = if small { x * 16_777_216.0 } else { x }.to_bits();
+    (f32::from_bits((bits & 0x7f_ffff) | 0x3f80_0000), (bits >> 23) as i32 - if small { 151 } else { 127 })
+}
+
+/// The sine or cosine of a reduced angle: even quadrants are sines.
+#[inline(always)]
+fn wave(Reduced { quadrant, r, low }: Reduced<f32>) -> f32 {
+    let odd = quadrant & 1 != 0;
+    let s = r * r;
+    // base + base s P(s), with base r or 1.
+    let base = if odd { 1.0 } else { r };
+    // cos(r + low) = cos r - low sin r; and what rounding took from s / 2.
+    let low = if odd { fma32(-r, low, -0.5 * fma32(r, r, -s)) } else { low };
+    let pick = |i: usize| if odd { COS_F32[i] } else { SIN_F32[i] };
+    let p = fma32(fma32(fma32(pick(3), s, pick(2)), s, pick(1)), s, pick(0));
+    let value = base + fma32(base * s, p, low);
+    // The result has the sign of its base, of -0 too.
+    f32::from_bits(
+        (value.to_bits() & 0x7fff_ffff) | ((base.to_bits() ^ ((quadrant as u32) << 30)) & 0x8000_0000),
+    )
+}
+
+/// The sine of an angle in radians.
+#[inline(always)]
+pub fn sin(x: f32) -> f32 {
+    wave(reduce32(x))
+}
+
+/// The cosine of an angle in radians.
+#[inline(always)]
+pub fn cos(x: f32) -> f32 {
+    let reduced = reduce32(x);
+    wave(Reduced { quadrant: reduced.quadrant.wrapping_add(1), ..reduced })
+}
+
+/// Sine and cosine of an angle in radians.
+#[inline(always)]
+pub fn sincos(x: f32) -> (f32, f32) {
+    let Reduced { quadrant, r, low } = reduce32(x);
+    let s = r * r;
+    let sine = f32::copysign(r + fma32(r * s, polynomial32(s, &SIN_F32), low), r);
+    let low = fma32(-r, low, -0.5 * fma32(r, r, -s));
+    let cosine = 1.0 + fma32(s, polynomial32(s, &COS_F32), low);
+    let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
+    let flip = |value: f32, quadrant: i32| {
+        f32::from_bits(value.to_bits() ^ (((quadrant as u32) << 30) & 0x8000_0000))
+    };
+    (flip(a, quadrant), flip(b, quadrant.wrapping_add(1)))
+}
+
+/// The tangent of an angle in radians.
+#[inline(always)]
+pub fn tan(x: f32) -> f32 {
+    let Reduced { quadrant, r, low } = reduce32(x);
+    let s = r * r;
+    // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
+    // where s is large. There the derivative by s is about 0.55 r.
+    let [first, rest @ ..] = TAN_F32;
+    let cube = r * s;
+    let lost = fma32(fma32(r, r, -s), 0.55 * r, low);
+    let v = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
+    // tan(r + low) = tan r + low (1 + tan^2 r)
+    let (t, rest) = sum32(r, v);
+    let rest = fma32(low, t * t, rest);
+    if quadrant & 1 == 0 {
+        f32::copysign(t + rest, r)
+    } else {
+        // -1 / (t + rest). No f32 is a multiple of pi/2 but 0, and that has quadrant 0.
+        let y = rcp32_seed(t);
+        let e = fma32(-rest, y, fma32(-t, y, 1.0));
+        -fma32(y, e, y)
+    }
+}
+
+/// x * factor as a rounded integer n from -126 to 127, as a float and as 2^n. What is beyond is left to who takes the difference.
+#[inline(always)]
+fn whole(x: f32, factor: f32) -> (f32, f32) {
+    // Limits by saturation: 0 ..= 1 stands for -126 ..= 127.
+    let unit = fma32_saturated(x, factor / 253.0, 126.0 / 253.0);
+    // 1.5 * 2^23 + 127 - 126: the low bits become the exponent's bits.
+    let shifted = fma32(unit, 253.0, 12_582_913.0);
+    (shifted - 12_583_039.0, f32::from_bits(shifted.to_bits() << 23))
+}
+
+/// e^x.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    let (n, scale) = whole(x, LOG2E_F32[0]);
+    let f = fma32(x, LOG2E_F32[1], fma32(x, LOG2E_F32[0], -n));
+    exp2_seed(f) * scale
+}
+
+/// 2^x.
+#[inline(always)]
+pub fn exp2(x: f32) -> f32 {
+    let (n, scale) = whole(x, 1.0);
+    exp2_seed(x - n) * scale
+}
+
+/// x > 0 as m * 2^e, e a whole number, m from 2/3 to 4/3; and m - 1.
+#[inline(always)]
+fn mantissa(x: f32) -> (f32, f32) {
+    let small = x < f32::MIN_POSITIVE;
+    let bits = if small { x * 8_388_608.0 } else { x }.to_bits();
+    let above = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
+    let m = f32::from_bits(bits.wrapping_sub(above));
+    let e = ((above as i32) >> 23) as f32;
+    (if small { e - 23.0 } else { e }, m - 1.0)
+}
+
+/// What a logarithm is outside of the finite positive numbers.
+#[inline(always)]
+fn logarithm_special(x: f32, result: f32) -> f32 {
+    // One comparison for most: the sign, infinity and NaN are large as bits; so are 0 - 1.
+    if x.to_bits().wrapping_sub(1) >= 0x7f7f_ffff {
+        if x == 0.0 { -INFINITY } else { if x > 0.0 { x } else { NAN } }
+    } else {
+        result
+    }
+}
+
+/// The natural logarithm.
+#[inline(always)]
+pub fn ln(x: f32) -> f32 {
+    let (e, f) = mantissa(x);
+    let q = fma32(polynomial32(f, &LN_F32), f, -0.5);
+    let result = fma32(e, LN2_SS[0], fma32(q, f * f, f));
+    logarithm_special(x, result)
+}
+
+/// The binary logarithm.
+#[inline(always)]
+pub fn log2(x: f32) -> f32 {
+    let (e, f) = mantissa(x);
+    // f * (1 / ln 2) in two parts, and the rest.
+    let (high, low) = product32(f, LOG2E_F32[0]);
+    let rest = fma32(f * f, polynomial32(f, &LOG2_F32), fma32(f, LOG2E_F32[1], low));
+    // e is 0, or larger than the other.
+    let (sum, more) = sum32(e, high);
+    logarithm_special(x, sum + (more + rest))
+}
+
+/// The decimal logarithm.
+#[inline(always)]
+pub fn log10(x: f32) -> f32 {
+    let (e, f) = mantissa(x);
+    let (high, low) = product32(f, LOG10E_F32[0]);
+    let rest = fma32(f * f, polynomial32(f, &LOG10_F32), fma32(f, LOG10E_F32[1], low));
+    let (sum, more) = sum32(e * LOG10_2_F32[0], high);
+    logarithm_special(x, sum + fma32(e, LOG10_2_F32[1], more + rest))
+}
+
+/// log2 of x > 0, finite, in two parts, to 2^-34 of its value.
+#[inline(always)]
+fn log2_parts(x: f32) -> (f32, f32) {
+    let small = x < f32::MIN_POSITIVE;
+    let bits = if small { x * 8_388_608.0 } else { x }.to_bits();
+    let above = bits.wrapping_sub(0x3f35_04f3) & 0xff80_0000;
+    let m = f32::from_bits(bits.wrapping_sub(above));
+    let e = ((above as i32) >> 23) as f32 - if small { 23.0 } else { 0.0 };
+    // z = (m - 1) / (m + 1) in two parts.
+    let n = m - 1.0;
+    let d = m + 1.0;
+    let d_low = m - (d - 1.0);
+    let y = rcp32_seed(d);
+    let z = n * y;
+    let z_low = fma32(-d_low, z, fma32(-d, z, n)) * y;
+    let (s, s_low) = product32(z, z);
+    let s_low = fma32(z + z, z_low, s_low);
+    // C + s Q(s) in two parts, times z^3 = z s.
+    let (c, c_low) =
+        sum32(TWO_THIRDS_LOG2E_F32[0], fma32(s, polynomial32(s, &POW_Z_F32), TWO_THIRDS_LOG2E_F32[1]));
+    let (cube, cube_low) = product32(z, s);
+    let cube_low = fma32(z, s_low, fma32(z_low, s, cube_low));
+    let (tail, tail_low) = product32(cube, c);
+    let tail_low = fma32(cube, c_low, fma32(cube_low, c, tail_low));
+    // (2 / ln 2) z
+    let (main, main_low) = product32(z, TWO_LOG2E_F32[0]);
+    let main_low = fma32(z, TWO_LOG2E_F32[1], fma32(z_low, TWO_LOG2E_F32[0], main_low));
+    let (high, low) = sum32(main, tail);
+    let low = low + (main_low + tail_low);
+    // e is 0, or larger than the rest.
+    let (sum, more) = sum32(e, high);
+    sum32(sum, more + low)
+}
+
+/// x to the power of y.
+#[inline(always)]
+pub fn pow(x: f32, y: f32) -> f32 {
+    let a = x.abs();
+    let (log, log_low) = log2_parts(a);
+    // More would overflow on the way, and gives 0, 1 or infinity in any case.
+    let limited = if y > 1e20 {
+        1e20
+    } else if y < -1e20 {
+        -1e20
+    } else {
+        y
+    };
+    let (p, p_low) = product32(log, limited);
+    let p_low = fma32(log_low, limited, p_low);
+    let (n, scale) = whole(p, 1.0);
+    let f = (p - n) + p_low;
+    let result = exp2_seed(f) * scale;
+    // From 2^24 on all are even; above, x + x and so on stay the same.
+    let half = y * 0.5;
+    let integer = trunc32(y) == y;
+    let odd = integer && trunc32(half) != half;
+    let finite = a > 0.0 && a < INFINITY;
+    // Most inputs are positive and finite.
+    if x > 0.0 && finite && y.abs() < INFINITY && x != 1.0 {
+        return result;
+    }
+    pow_special(x, y, result, integer, odd)
+}
+
+#[inline(always)]
+fn pow_special(x: f32, y: f32, result: f32, integer: bool, odd: bool) -> f32 {
+    let a = x.abs();
+    if x == 1.0 || y == 0.0 {
+        return 1.0;
+    }
+    if x.is_nan() || y.is_nan() {
+        return NAN;
+    }
+    let size = if y.abs() == INFINITY {
+        if a == 1.0 {
+            return 1.0;
+        }
+        return if (a > 1.0) == (y > 0.0) { INFINITY } else { 0.0 };
+    } else if a == 0.0 {
+        if y > 0.0 { 0.0 } else { INFINITY }
+    } else if a == INFINITY {
+        if y > 0.0 { INFINITY } else { 0.0 }
+    } else if !integer {
+        // x is negative here.
+        return NAN;
+    } else if a == 1.0 {
+        1.0
+    } else {
+        result
+    };
+    if odd { f32::copysign(size, x) } else { size }
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    let a = x.abs();
+    let s = x * x;
+    let small = fma32(x * s, polynomial32(s, &TANH_F32), x);
+    // 1 - 2 / (e^(2a) + 1), 1 from a = 9.1 on
+    let a = if a > 10.0 { 10.0 } else { a };
+    let t = a * TWO_LOG2E_F32[0];
+    let lost = fma32(a, TWO_LOG2E_F32[0], -t);
+    let e = exp2_seed(t);
+    // The divisor in two parts.
+    let d = e + 1.0;
+    let d_low = fma32(e, lost * core::f32::consts::LN_2, e - (d - 1.0));
+    let y = rcp32_seed(d);
+    let error = fma32(-d_low, y, fma32(-d, y, 1.0));
+    let large = fma32(-2.0, fma32(y, error, y), 1.0);
+    f32::copysign(if a < 0.75 { small } else { large }, x)
+}
+
+/// e^a for a >= 0 as (high + low) * 2^k, at most 2^144.
+#[inline(always)]
+fn exp_parts(a: f32) -> (f32, f32, i32) {
+    let a = if a > 100.0 { 100.0 } else { a };
+    let shifted = fma32(a, LOG2E_F32[0], ROUND);
+    let n = shifted - ROUND;
+    let exact = fma32(-n, LN2_SS[0], a);
+    let r = fma32(-n, LN2_SS[1], exact);
+    let lost = fma32(-n, LN2_SS[1], exact - r);
+    let w = fma32(r * r, polynomial32(r, &EXP_F32), lost);
+    let v = r + w;
+    let (high, low) = sum32(1.0, v);
+    (high, low + (w - (v - r)), (shifted.to_bits() - ROUND.to_bits()) as i32)
+}
+
+/// e^a / 2 plus or minus its counterpart 1 / (2 e^a).
+#[inline(always)]
+fn hyperbolic(a: f32, sign: f32) -> f32 {
+    let (high, low, k) = exp_parts(a);
+    if a < 80.0 {
+        let scale = power32(k - 1);
+        let inverse = rcp32_seed(high) * (sign * power32(-k - 1));
+        fma32(high, scale, fma32(low, scale, inverse))
+    } else {
+        // In two steps: 2^k may be out of range where half of it is not.
+        (high + low) * power32((k >> 1) - 1) * power32(k - (k >> 1))
+    }
+}
+
+/// The hyperbolic sine.
+#[inline(always)]
+pub fn sinh(x: f32) -> f32 {
+    let a = x.abs();
+    let s = x * x;
+    let result = if a < 1.0 { fma32(x * s, polynomial32(s, &SINH_F32), x) } else { hyperbolic(a, -1.0) };
+    if x.is_nan() { x } else { f32::copysign(result, x) }
+}
+
+/// The hyperbolic cosine.
+#[inline(always)]
+pub fn cosh(x: f32) -> f32 {
+    let result = hyperbolic(x.abs(), 1.0);
+    if x.is_nan() { x } else { result }
+}
+
+/// The cube root.
+#[inline(always)]
+pub fn cbrt(x: f32) -> f32 {
+    let a = x.abs();
+    if !(a > 0.0 && a < INFINITY) {
+        return x;
+    }
+    let (m, e) = split(a);
+    // 2^e = 2^(3 third) * 2^rest
+    let third = (e + 150) * 21_846 >> 16;
+    let rest = e + 150 - 3 * third;
+    let m = m * power32(rest);
+    let y = cbrt_seed(m);
+    // Newton: y - (y^3 - m) / (3 y^2)
+    let (square, low) = product32(y, y);
+    let residual = fma32(square, y, -m) + low * y;
+    let y = fma32(-residual, rcp32_seed(3.0 * square), y);
+    f32::copysign(y * power32(third - 50), x)
+}
+
+/// atan of x + lost, 0 <= x <= 1, in two parts.
+#[inline(always)]
+fn atan_unit(x: f32, lost: f32) -> (f32, f32) {
+    let s = x * x;
+    // The derivative, 1 / (1 + s), to a few bits.
+    let lost = lost * fma32(-0.5, s, 1.0);
+    sum32(x, fma32(x * s, polynomial32(s, &ATAN_F32), lost))
+}
+
+/// The arc tangent.
+#[inline(always)]
+pub fn atan(x: f32) -> f32 {
+    let a = x.abs();
+    let outside = a > 1.0;
+    let y = rcp32_seed(a);
+    let y = fma32(fma32(-a, y, 1.0), y, y);
+    let lost = fma32(-a, y, 1.0) * y;
+    // Where the reciprocal leaves the range, pi/2 is right.
+    let (y, lost) = if a < 1e30 { (y, lost) } else { (0.0, 0.0) };
+    let (high, low) = if outside { atan_unit(y, lost) } else { atan_unit(a, 0.0) };
+    let (sum, more) = sum32(PIO2_F32[0], -high);
+    let result = if outside { sum + (more + (PIO2_F32[1] - low)) } else { high + low };
+    if x.is_nan() { x } else { f32::copysign(result, x) }
+}
+
+/// The quotient less / large <= 1 in two parts.
+#[inline(always)]
+fn ratio(less: f32, large: f32) -> (f32, f32) {
+    // 0/0 counts as 0, infinity/infinity as 1.
+    if large == less {
+        return (if large == 0.0 { 0.0 } else { 1.0 }, 0.0);
+    }
+    if less == 0.0 || large == INFINITY {
+        return (0.0, 0.0);
+    }
+    // Away from the limits of the range as they are, else by mantissas.
+    let moderate = large < 1.0e15 && less > 1.0 / 1.0e15;
+    let (n, d, k) = if moderate {
+        (less, large, 0)
+    } else {
+        let ((n, e), (d, f)) = (split(less), split(large));
+        (n, d, e - f)
+    };
+    let y = rcp32_seed(d);
+    let q = n * y;
+    let (q, lost) = sum32(q, fma32(-d, q, n) * y);
+    if moderate {
+        return (q, lost);
+    }
+    let k = if k < -160 { -160 } else { k };
+    let (one, two) = (power32(k >> 1), power32(k - (k >> 1)));
+    (q * one * two, lost * one * two)
+}
+
+/// The angle of the point (x, y), from -pi to pi.
+#[inline(always)]
+pub fn atan2(y: f32, x: f32) -> f32 {
+    if x.is_nan() || y.is_nan() {
+        return NAN;
+    }
+    let (ax, ay) = (x.abs(), y.abs());
+    let turned = ay > ax;
+    let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
+    let (ratio, lost) = ratio(less, large);
+    let (high, low) = atan_unit(ratio, lost);
+    // The angle from the nearer axis to that of the quadrant.
+    let left = x.is_sign_negative();
+    let (base, base_low) = if turned {
+        (PIO2_F32[0], PIO2_F32[1])
+    } else if left {
+        (PI_F32[0], PI_F32[1])
+    } else {
+        (0.0, 0.0)
+    };
+    let (h, l) = if turned != left { (-high, -low) } else { (high, low) };
+    // The base is 0 or larger than the rest; added to 0 nothing is lost.
+    let (sum, more) = sum32(base, h);
+    f32::copysign(sum + (more + (l + base_low)), y)
+}
+
+/// For asin and acos: the arc sine of t in two parts, without those parts' main term.
+#[inline(always)]
+fn asin_tail(t: f32, s: f32) -> f32 {
+    t * s * polynomial32(s, &ASIN_F32)
+}
+
+/// The square root of 0 <= x <= 1 and what its rounding lost.
+#[inline(always)]
+fn root(x: f32) -> (f32, f32) {
+    let y = sqrt32(x);
+    let low = if y > 0.0 { fma32(-y, y, x) * rcp32_seed(y + y) } else { 0.0 };
+    (y, low)
+}
+
+/// The arc sine.
+#[inline(always)]
+pub fn asin(x: f32) -> f32 {
+    let a = x.abs();
+    let near = a <= 0.5;
+    // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
+    let s = if near { a * a } else { fma32(-0.5, a, 0.5) };
+    let (y, low) = root(s);
+    let t = if near { a } else { y };
+    let tail = asin_tail(t, s);
+    let far = PIO2_F32[0] - 2.0 * t;
+    let lost = (PIO2_F32[0] - far) - 2.0 * t;
+    let far = far + (lost + (PIO2_F32[1] - 2.0 * (tail + low)));
+    f32::copysign(if near { t + tail } else { far }, x)
+}
+
+/// The arc cosine.
+#[inline(always)]
+pub fn acos(x: f32) -> f32 {
+    let a = x.abs();
+    let near = a <= 0.5;
+    let s = if near { a * a } else { fma32(-0.5, a, 0.5) };
+    let (y, low) = root(s);
+    let t = if near { x } else { y };
+    let tail = asin_tail(t, s);
+    if near {
+        // pi/2 - asin x
+        let (sum, more) = sum32(PIO2_F32[0], -t);
+        sum + (more + (PIO2_F32[1] - tail))
+    } else if x > 0.0 {
+        2.0 * (t + (tail + low))
+    } else {
+        let (sum, more) = sum32(PI_F32[0], -2.0 * t);
+        sum + (more + (PI_F32[1] - 2.0 * (tail + low)))
+    }
+}
