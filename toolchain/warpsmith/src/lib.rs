@@ -70,6 +70,7 @@ pub mod atomic;
 pub mod block;
 pub mod fence;
 pub mod grid;
+pub mod math;
 pub mod memory;
 pub mod param;
 pub mod prelude;

@@ -192,6 +192,38 @@ impl<T: DeviceCopy> Shared<[T]> {
     }
 }
 
+/// As [`Shared::exchange`] through two arrays, with the two barriers of one.
+///
+/// All threads of the block must reach the same call.
+#[inline(always)]
+#[track_caller]
+pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const M: usize>(
+    first: &'a mut Shared<[A; N]>,
+    to_first: A,
+    second: &'b mut Shared<[B; M]>,
+    to_second: B,
+) -> (Exchanged<'a, A>, Exchanged<'b, B>) {
+    let (own, threads) = (thread::in_block() as usize, block::threads());
+    let (first, second) = (first.as_ptr().cast::<A>(), second.as_ptr().cast::<B>());
+    block::sync_threads();
+    // SAFETY: as in `exchange`, of either array.
+    unsafe {
+        if own < N {
+            first.add(own).write(to_first);
+        }
+        if own < M {
+            second.add(own).write(to_second);
+        }
+    }
+    block::sync_threads();
+    let len = |places: usize| if (threads as usize) < places { threads } else { places as u32 };
+    let (in_first, in_second) = (len(N), len(M));
+    (
+        Exchanged { start: first, len: in_first, handle: PhantomData },
+        Exchanged { start: second, len: in_second, handle: PhantomData },
+    )
+}
+
 #[inline(always)]
 #[track_caller]
 fn exchange<'a, T: DeviceCopy>(start: *mut T, places: u32, value: T) -> Exchanged<'a, T> {
@@ -214,7 +246,7 @@ pub struct Exchanged<'a, T> {
     handle: PhantomData<&'a T>,
 }
 
-impl<T: DeviceCopy> Exchanged<'_, T> {
+impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     /// Returns how many threads wrote a value.
     #[inline(always)]
     #[allow(clippy::len_without_is_empty, reason = "a block has a thread")]
@@ -243,7 +275,7 @@ impl<T: DeviceCopy> Exchanged<'_, T> {
 
     /// Returns the values of the first `N` threads, to be indexed without further checks; `None` if there are fewer.
     #[inline(always)]
-    pub fn first<const N: u32>(&self) -> Option<First<'_, T, N>> {
+    pub fn first<const N: u32>(&self) -> Option<First<'a, T, N>> {
         (N <= self.len).then_some(First { start: self.start, handle: PhantomData })
     }
 }

@@ -1,0 +1,67 @@
+//! The product of two square matrices, by tiles in shared memory.
+//!
+//! - `a`, `b`, `c`: `f32`, `n` rows of `n` elements; `n` is a multiple of 32, and other sizes give nothing
+//! - grid: a block of 32 by 32 threads for each tile of `c` ([`grid`]); each thread has one element
+//! - shared memory: 8 KiB, a tile of `a` and one of `b`
+//! - deterministic: the products of an element are added in order, fused
+//! - bound by shared memory: two reads for each fused multiplication. The bounds of a tile are checked once ([`Tile`]), the
+//!   elements in it not at all: their indices are below its size by their type ([`Below`]).
+
+use super::*;
+
+/// Elements on a side of a tile.
+pub const SIDE: u32 = 32;
+
+#[kernel]
+pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
+    let (mut left, mut right) = (shared!([f32; 1024]), shared!([f32; 1024]));
+    let (x, y) = (Below::<SIDE>::wrap(thread::x()), Below::<SIDE>::wrap(thread::y()));
+    let mut sum = 0.0;
+    let mut k = 0;
+    while k < n {
+        let of_a = Tile::<f32, SIDE, SIDE>::of(a, n, block::y() * SIDE, k);
+        let of_b = Tile::<f32, SIDE, SIDE>::of(b, n, k, block::x() * SIDE);
+        let (Some(of_a), Some(of_b)) = (of_a, of_b) else { return };
+        let (all_a, all_b) = warpsmith::shared::exchange_both(&mut left, of_a.get(y, x), &mut right, of_b.get(y, x));
+        let (Some(all_a), Some(all_b)) = (all_a.first::<1024>(), all_b.first::<1024>()) else { return };
+        for j in 0..SIDE {
+            let of_a = all_a.get(Below::wrap(y.get() * SIDE + j));
+            sum = of_a.fma(all_b.get(Below::wrap(j * SIDE + x.get())), sum);
+        }
+        k += SIDE;
+    }
+    let at = thread::global_y() as usize * n as usize + thread::global_x() as usize;
+    if thread::global_x() < n && at < c.len() {
+        // SAFETY: within the array, and each element is one thread's.
+        unsafe { c.write(at, sum) };
+    }
+}
+
+/// Returns the grid for matrices of `n` by `n` elements.
+#[cfg(not(target_os = "cuda"))]
+pub fn grid(n: u32) -> Grid {
+    Grid::covering_2d(n, n, (SIDE, SIDE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fractions;
+    use warpsmith::Result;
+
+    #[warpsmith::test]
+    fn is_the_cpus(device: &Device) -> Result {
+        let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+        for n in [32, 64] {
+            let (left, right) = (fractions(n * n), fractions(2 * n * n).split_off(n * n));
+            let (a, b, mut c) = (stream.upload(&left)?, stream.upload(&right)?, stream.zeroed(n * n)?);
+            kernels.product(&stream, grid(n as u32), (&a, &b, n as u32, &mut c))?;
+            let sum = |row: usize, column: usize| {
+                (0..n).fold(0.0, |sum, k| left[row * n + k].mul_add(right[k * n + column], sum))
+            };
+            let expected: Vec<f32> = (0..n * n).map(|i| sum(i / n, i % n)).collect();
+            assert_eq!(stream.download(&c)?, expected);
+        }
+        Ok(())
+    }
+}
