@@ -29,7 +29,7 @@ pub fn load_four<T: Word>(values: &[T], at: usize) -> Option<[T; 4]> {
     // SAFETY: the four elements are within the slice; aligned where it matters.
     unsafe {
         let p = values.as_ptr().add(4 * at);
-        if !p.cast::<u128>().is_aligned() {
+        if !values.as_ptr().cast::<u128>().is_aligned() {
             return Some([p.read(), p.add(1).read(), p.add(2).read(), p.add(3).read()]);
         }
         let bits = p.cast::<u128>().read();

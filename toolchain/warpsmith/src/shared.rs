@@ -24,7 +24,7 @@
 
 use core::marker::PhantomData;
 
-use crate::tile::Below;
+use crate::tile::{Below, Tile};
 use crate::{Atomic, DeviceCopy, atomic, back, block, thread};
 
 /// A handle on shared memory: of the [`shared!`](crate::shared!) that made it, or of the launch's dynamic part. All threads of a
@@ -146,7 +146,9 @@ impl<T: DeviceCopy, const N: usize> core::ops::Index<usize> for Counters<T, N> {
 
     #[inline(always)]
     fn index(&self, at: usize) -> &Atomic<T, atomic::Block> {
-        self.get(at).expect("an index within the array in shared memory")
+        assert!(at < N, "element {at} of {N} in shared memory");
+        // SAFETY: as in `get`. The address is no `Option` here, of which the compiler would look at each access whether it is null.
+        unsafe { Atomic::from_ptr(self.start.add(at)) }
     }
 }
 
@@ -277,6 +279,15 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     #[inline(always)]
     pub fn first<const N: u32>(&self) -> Option<First<'a, T, N>> {
         (N <= self.len).then_some(First { start: self.start, handle: PhantomData })
+    }
+
+    /// Returns the values of the first threads as a tile, row by row, to be indexed without further checks; `None` if there are
+    /// fewer.
+    #[inline(always)]
+    pub fn tile<const ROWS: u32, const COLUMNS: u32>(&self) -> Option<Tile<'a, T, ROWS, COLUMNS>> {
+        let fits = ROWS as u64 * COLUMNS as u64 <= self.len as u64;
+        // SAFETY: as in `get`; that there are as many was checked.
+        fits.then(|| unsafe { Tile::of_all(self.start) })
     }
 }
 

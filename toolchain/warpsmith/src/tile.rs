@@ -59,6 +59,74 @@ impl<const N: u32> Iterator for AllBelow<N> {
         self.0 = at + 1;
         Some(Below(at))
     }
+
+    /// Calls `f` in pieces of eight: the compiler does not unroll a loop of more than a few instructions on its own, and without that
+    /// counting takes as long as the work. `for_each` and `sum` go through it, `for` does not.
+    #[inline(always)]
+    fn fold<B, F: FnMut(B, Below<N>) -> B>(self, init: B, mut f: F) -> B {
+        let (mut all, mut at) = (init, self.0);
+        macro_rules! next {
+            () => {
+                all = f(all, Below(at));
+                at += 1;
+            };
+        }
+        while at < N && N - at >= 8 {
+            next!();
+            next!();
+            next!();
+            next!();
+            next!();
+            next!();
+            next!();
+            next!();
+        }
+        macro_rules! next_if_any {
+            ($($times:literal)*) => { $(
+                let _ = $times;
+                if at < N {
+                    next!();
+                }
+            )* };
+        }
+        next_if_any!(1 2 3 4 5 6 7);
+        let _ = at;
+        all
+    }
+}
+
+/// A matrix that lies in memory row by row, and whose size has been checked once.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a, T> {
+    start: *const T,
+    rows: u32,
+    columns: u32,
+    elements: core::marker::PhantomData<&'a [T]>,
+}
+
+impl<'a, T: DeviceCopy> Matrix<'a, T> {
+    /// Returns `values` as a matrix; `None` if it has fewer elements.
+    #[inline(always)]
+    pub fn of(values: &'a [T], rows: u32, columns: u32) -> Option<Self> {
+        let fits = rows as u64 * columns as u64 <= values.len() as u64;
+        fits.then_some(Matrix { start: values.as_ptr(), rows, columns, elements: core::marker::PhantomData })
+    }
+
+    /// Returns the window whose first element is in this row and column; `None` if it does not lie within the matrix.
+    #[inline(always)]
+    pub fn tile<const ROWS: u32, const COLUMNS: u32>(
+        &self,
+        row: u32,
+        column: u32,
+    ) -> Option<Tile<'a, T, ROWS, COLUMNS>> {
+        const { assert!(ROWS > 0 && COLUMNS > 0, "an empty window") };
+        if self.rows < ROWS || row > self.rows - ROWS || self.columns < COLUMNS || column > self.columns - COLUMNS {
+            return None;
+        }
+        // SAFETY: the window starts and ends within the matrix, which lies within the slice.
+        let start = unsafe { self.start.add(row as usize * self.columns as usize + column as usize) };
+        Some(Tile { start, stride: self.columns, matrix: core::marker::PhantomData })
+    }
 }
 
 /// A window of `ROWS` by `COLUMNS` elements of a matrix that lies in memory row by row.
@@ -70,6 +138,13 @@ pub struct Tile<'a, T, const ROWS: u32, const COLUMNS: u32> {
 }
 
 impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Tile<'a, T, ROWS, COLUMNS> {
+    /// # Safety
+    /// As many elements row by row are readable from `start` on, for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn of_all(start: *const T) -> Self {
+        Tile { start, stride: COLUMNS, matrix: core::marker::PhantomData }
+    }
+
     /// Returns the window whose first element is in this row and column of a matrix with rows of `stride` elements; `None` if
     /// it does not lie within the matrix.
     #[inline(always)]
