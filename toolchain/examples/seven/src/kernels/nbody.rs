@@ -16,21 +16,22 @@ pub fn accelerations(bodies: &[Four<f32>], softening: f32, accelerations: &mut S
     // Bodies past the end have no mass.
     let nothing = Four([0.0; 4]);
     let Four([x, y, z, _]) = bodies.get(i.get()).copied().unwrap_or(nothing);
-    let (mut ax, mut ay, mut az) = (0.0f32, 0.0f32, 0.0f32);
+    let mut sum = [0.0f32; 3];
     let mut first = 0;
     while first < bodies.len() {
         let body = bodies.get(first + thread::in_block() as usize).copied().unwrap_or(nothing);
         let Some(all) = tile.exchange(body).first::<BLOCK>() else { return };
-        for j in Below::all() {
+        sum = Below::all().fold(sum, |[ax, ay, az], j| {
             let Four([bx, by, bz, mass]) = all.get(j);
             let (dx, dy, dz) = (bx - x, by - y, bz - z);
             let square = dx.fma(dx, dy.fma(dy, dz.fma(dz, softening)));
             let inverse = warpsmith::math::fast::rsqrt(square);
             let force = mass * inverse * (inverse * inverse);
-            (ax, ay, az) = (force.fma(dx, ax), force.fma(dy, ay), force.fma(dz, az));
-        }
+            [force.fma(dx, ax), force.fma(dy, ay), force.fma(dz, az)]
+        });
         first += BLOCK as usize;
     }
+    let [ax, ay, az] = sum;
     accelerations.set(i, Four([ax, ay, az, 0.0]));
 }
 

@@ -4,30 +4,28 @@
 //! - grid: a block of 32 by 32 threads for each tile of `c` ([`grid`]); each thread has one element
 //! - shared memory: 8 KiB, a tile of `a` and one of `b`
 //! - deterministic: the products of an element are added in order, fused
-//! - bound by shared memory: two reads for each fused multiplication. The bounds of a tile are checked once ([`Tile`]), the
-//!   elements in it not at all: their indices are below its size by their type ([`Below`]).
+//! - bound by shared memory: two reads for each fused multiplication. The size of a matrix is checked once ([`Matrix`]),
+//!   the place of a tile once a tile ([`Tile`]), elements not at all: their indices are below its size by their type ([`Below`]).
 
 use super::*;
+use warpsmith::shared::exchange_both;
 
 /// Elements on a side of a tile.
 pub const SIDE: u32 = 32;
 
 #[kernel]
 pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
+    let (Some(a), Some(b)) = (Matrix::of(a, n, n), Matrix::of(b, n, n)) else { return };
     let (mut left, mut right) = (shared!([f32; 1024]), shared!([f32; 1024]));
-    let (x, y) = (Below::<SIDE>::wrap(thread::x()), Below::<SIDE>::wrap(thread::y()));
+    let (x, y) = (Below::wrap(thread::x()), Below::wrap(thread::y()));
     let mut sum = 0.0;
     let mut k = 0;
     while k < n {
-        let of_a = Tile::<f32, SIDE, SIDE>::of(a, n, block::y() * SIDE, k);
-        let of_b = Tile::<f32, SIDE, SIDE>::of(b, n, k, block::x() * SIDE);
+        let (of_a, of_b) = (a.tile::<SIDE, SIDE>(block::y() * SIDE, k), b.tile::<SIDE, SIDE>(k, block::x() * SIDE));
         let (Some(of_a), Some(of_b)) = (of_a, of_b) else { return };
-        let (all_a, all_b) = warpsmith::shared::exchange_both(&mut left, of_a.get(y, x), &mut right, of_b.get(y, x));
-        let (Some(all_a), Some(all_b)) = (all_a.first::<1024>(), all_b.first::<1024>()) else { return };
-        for j in 0..SIDE {
-            let of_a = all_a.get(Below::wrap(y.get() * SIDE + j));
-            sum = of_a.fma(all_b.get(Below::wrap(j * SIDE + x.get())), sum);
-        }
+        let (all_a, all_b) = exchange_both(&mut left, of_a.get(y, x), &mut right, of_b.get(y, x));
+        let (Some(all_a), Some(all_b)) = (all_a.tile::<SIDE, SIDE>(), all_b.tile::<SIDE, SIDE>()) else { return };
+        sum = Below::all().fold(sum, |sum, j| all_a.get(y, j).fma(all_b.get(j, x), sum));
         k += SIDE;
     }
     let at = thread::global_y() as usize * n as usize + thread::global_x() as usize;

@@ -1,7 +1,8 @@
 //! The transpose of a matrix, by tiles in shared memory: memory is read by rows and written by rows.
 //!
 //! - `x`: `f32`, `height` rows of `width` elements; `y`: `width` rows of `height` elements
-//! - grid: a block of 32 by 8 threads for each tile of 32 by 32 elements ([`grid`]); each thread has four elements
+//! - grid: a block of 32 by 8 threads for each tile of 32 by 32 elements ([`grid`]); each thread has four elements. In another
+//!   grid, or if an array has fewer elements, nothing is written.
 //! - shared memory: 4224 bytes. A row has one element more than it needs, so that a column lies in 32 different banks.
 //! - deterministic
 //! - bound by memory: 8 bytes an element. The size is checked once; a check at each access would make it half as slow again.
@@ -12,33 +13,47 @@ use super::*;
 pub const SIDE: u32 = 32;
 /// Rows of a block.
 pub const ROWS: u32 = 8;
+/// Elements of a thread.
+const EACH: u32 = SIDE / ROWS;
 
 #[kernel]
 pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
+    if [block::dim_x(), block::dim_y(), block::dim_z()] != [SIDE, ROWS, 1] {
+        return;
+    }
     let size = width as u64 * height as u64;
     if size > x.len() as u64 || size > y.len() as u64 || size > u32::MAX as u64 {
         return;
     }
     let tile = shared!([[f32; 33]; 32]).as_ptr();
     let (left, top) = (block::x() * SIDE, block::y() * SIDE);
-    let (tx, ty) = (thread::x(), thread::y());
-    let (column, mut row) = (left + tx, top + ty);
-    for k in 0..SIDE / ROWS {
-        if column < width && row < height {
-            // SAFETY: within the matrix, whose size was checked; each thread writes its own elements of the tile.
-            unsafe { (*tile)[(ty + k * ROWS) as usize][tx as usize] = *x.get_unchecked((row * width + column) as usize) };
+    // The compiler knows from these that an index into the tile is below its size.
+    let (tx, ty) = (Below::<SIDE>::wrap(thread::x()).get(), Below::<ROWS>::wrap(thread::y()).get());
+    let (column, row) = (left + tx, top + ty);
+    // All loads start before the first value is needed.
+    let mut own = [0.0; EACH as usize];
+    Below::<EACH>::all().for_each(|k| {
+        let row = row + k.get() * ROWS;
+        if (column < width) & (row < height) {
+            // SAFETY: within the matrix, whose size was checked.
+            own[k.index()] = unsafe { *x.get_unchecked((row * width + column) as usize) };
         }
-        row += ROWS;
-    }
+    });
+    Below::<EACH>::all().for_each(|k| {
+        // SAFETY: each thread writes its own elements of the tile.
+        unsafe { (*tile)[(ty + k.get() * ROWS) as usize][tx as usize] = own[k.index()] };
+    });
     sync_threads();
-    let (column, mut row) = (top + tx, left + ty);
-    for k in 0..SIDE / ROWS {
-        if column < height && row < width {
+    let (column, row) = (top + tx, left + ty);
+    Below::<EACH>::all().for_each(|k| {
+        let row = row + k.get() * ROWS;
+        if (column < height) & (row < width) {
             // SAFETY: within the matrix. The tile was written before the barrier; each element of `y` is one thread's.
-            unsafe { y.write((row * height + column) as usize, (*tile)[tx as usize][(ty + k * ROWS) as usize]) };
+            unsafe {
+                y.write((row * height + column) as usize, (*tile)[tx as usize][(ty + k.get() * ROWS) as usize]);
+            }
         }
-        row += ROWS;
-    }
+    });
 }
 
 /// Returns the grid for a matrix.
