@@ -12,7 +12,7 @@ use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
 use crate::source::Source;
 use crate::toolchain::{self, Missing, Search, Toolchain};
-use crate::{BuildError, ptx};
+use crate::{BuildError, ptx, store, usage};
 
 /// An architecture to compile for: its PTX also runs on everything newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,9 +193,10 @@ impl Builder {
         self
     }
 
-    /// Compiles the crate `alloc` for the GPU as well. The kernels' library must have an allocator then.
+    /// Compiles the crate `alloc` for the GPU as well. Kernels in a file get warpsmith with its allocator; a crate needs one of its
+    /// own.
     pub fn alloc(mut self) -> Self {
-        self.std_crates = "core,alloc";
+        self.std_crates = compile::WITH_ALLOC;
         self
     }
 
@@ -258,10 +259,18 @@ impl Builder {
         rerun_if_changed(&toolchain.rustc);
         let targets = self.targets();
         let jobs: Vec<Job<'_>> = targets.iter().map(|target| self.job(&source, toolchain, target)).collect();
-        Job::share_dependencies(&jobs);
+        let store = self.variables.value(Variables::CACHE).map(PathBuf::from);
+        let kept = |job: &Job<'_>| store.as_ref().and_then(|folder| store::find(folder, job));
+        let kept: Vec<Option<Compiled>> = jobs.iter().map(kept).collect();
+        if kept.iter().any(Option::is_none) {
+            Job::share_dependencies(&jobs);
+        }
         // Each target keeps only one processor busy: rustc writes one text, in one unit.
         let built: Vec<Result<(PtxFile, Vec<PathBuf>), BuildError>> = thread::scope(|scope| {
-            let builds: Vec<_> = jobs.iter().map(|job| scope.spawn(|| self.build_target(job))).collect();
+            let builds: Vec<_> = {
+                let builds = jobs.iter().zip(kept);
+                builds.map(|(job, kept)| scope.spawn(|| self.build_target(job, kept))).collect()
+            };
             builds
                 .into_iter()
                 .map(|build| build.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -335,18 +344,39 @@ impl Builder {
             flags: &self.flags,
             profile: &self.profile,
             std_crates: self.std_crates,
-            line_tables: self.variables.value(Variables::DEBUG).is_some(),
             skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
         }
     }
 
-    fn build_target(&self, job: &Job<'_>) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
+    /// Compiles a target, and keeps it where the user wants that. If it cannot be kept, the next build compiles it again.
+    fn compile(&self, job: &Job<'_>) -> Result<Compiled, BuildError> {
+        let compiled = job.run()?;
+        if let Some(folder) = self.variables.value(Variables::CACHE).map(PathBuf::from)
+            && let Err(error) = store::keep(&folder, job, &compiled)
+        {
+            println!("cargo::warning=kernels cannot be kept in {}: {error}", folder.display());
+        }
+        Ok(compiled)
+    }
+
+    /// Checks what is kept of a target, or compiles it first.
+    fn build_target(
+        &self,
+        job: &Job<'_>,
+        kept: Option<Compiled>,
+    ) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
         let (target, arch) = (job.target, job.target.arch());
         let out = self.out_dir_or_default();
-        let Compiled { ptx, messages, files } = job.run()?;
+        let compiled = match kept {
+            Some(kept) => kept,
+            None => self.compile(job)?,
+        };
+        let Compiled { ptx, findings, messages, files } = compiled;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
+        let lines = self.variables.value(Variables::DEBUG).is_some();
+        let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
         let text = ptx::finish(&ptx, arch).map_err(|fault| refuse(vec![fault]))?;
-        let report = ptx::check(&text, &self.one_barrier);
+        let report = ptx::check(&text, &self.one_barrier, findings);
 
         let file = PtxFile {
             target: target.clone(),
@@ -354,8 +384,13 @@ impl Builder {
             report: out.join(format!("kernels-{arch}.report.txt")),
         };
         write(&file.path, &text)?;
-        write(&file.report, &format!("{report}{}", messages))?;
-        let warnings = compiler_warnings(&messages);
+        let (usages, why) = usage::usage(&self.variables, &file.path, &text, target, &report);
+        let used: String = usages.iter().map(|usage| format!("{usage}\n")).collect();
+        let why = why.map(|why| format!("no registers: {why}\n")).unwrap_or_default();
+        write(&file.report, &format!("{used}{why}{report}{messages}"))?;
+        // Cargo shows this with -vv.
+        println!("kernels for {arch}, in {}:\n{used}{why}{report}", file.path.display());
+        let warnings = usage::spills(&usages).into_iter().chain(compiler_warnings(&messages));
         let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());

@@ -5,21 +5,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::source::{Manifest, Source};
-use crate::{BuildError, Target, environment, toolchain::Toolchain};
+use crate::ptx::{Finding, Kind};
+use crate::source::{Crates, Manifest, Source};
+use crate::{BuildError, Target, environment, ir, toolchain::Toolchain};
 
 /// Flags for every crate of the device build, `core` included; only the last crate also gets its architecture. `docs/toolchain.md`
 /// gives the reasons.
 pub const FLAGS: &[&str] = &[
     "-Zmir-enable-passes=-JumpThreading",
+    "-Zmir-enable-passes=-MatchBranchSimplification",
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
     "-Cpasses=infer-address-spaces",
     "-Cllvm-args=-opt-disable=slsr",
 ];
 
-/// Flags for the last crate only, which add source lines to the PTX; the rest stays in cargo's cache.
+/// The crates of the standard library that kernels with an allocator need.
+pub(crate) const WITH_ALLOC: &str = "core,alloc";
+
+/// Flags for the last crate only, which add source lines; the rest stays in cargo's cache.
 const LINE_TABLES: &[&str] = &["-Cdebuginfo=line-tables-only", "-Zno-generate-arange-section"];
+
+/// How LLVM ends, without a place, when it wants to call a function that GPUs do not have.
+const NO_LIBRARY_CALL: &str = "unsupported library call operation";
+const WIDE_CONVERSION: &str = "help: LLVM cannot convert between 128-bit integers and floats on GPUs. Look for `as f32` and `as f64` \
+    of a `u128` or `i128`, and for the way back, and convert the halves: `(x >> 64) as u64 as f64 * 2f64.powi(64) + x as u64 as f64`.\n";
 
 /// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
@@ -39,8 +49,6 @@ pub struct Job<'a> {
     pub profile: &'a [String],
     /// Crates of the standard library to compile, as in `core,alloc`.
     pub std_crates: &'a str,
-    /// Whether to add line tables.
-    pub line_tables: bool,
     /// What makes a build without kernels, for messages.
     pub skip: String,
 }
@@ -49,6 +57,8 @@ pub struct Job<'a> {
 pub struct Compiled {
     /// The PTX as rustc wrote it.
     pub ptx: String,
+    /// What LLVM's form of the kernels shows.
+    pub findings: Vec<Finding>,
     /// Warnings, as text.
     pub messages: String,
     /// The source files that were read, of the kernels and of the crates beside them.
@@ -73,7 +83,7 @@ impl Job<'_> {
 
     /// Compiles a crate without kernels in the place of the crate, in this folder.
     fn compile_dependencies(&self, target_dir: &Path) -> io::Result<()> {
-        let manifest = self.source.write_manifest_without_kernels(&self.cache_dir, self.dependencies);
+        let manifest = self.source.write_manifest_without_kernels(&self.cache_dir, &self.crates());
         let Some(manifest) = manifest.map_err(io::Error::other)? else {
             return Err(io::Error::other("only cargo knows the dependencies"));
         };
@@ -89,17 +99,20 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
-        let manifest = self.source.write_manifest(&self.cache_dir, self.dependencies)?;
+        let manifest = self.source.write_manifest(&self.cache_dir, &self.crates())?;
         let mut command = self.command(&manifest, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
+            if messages.contains(NO_LIBRARY_CALL) {
+                messages.push_str(WIDE_CONVERSION);
+            }
             let skip = self.skip.clone();
             return Err(BuildError::Compile { arch: self.target.arch().into(), messages, skip });
         }
         let ptx = fs::read_to_string(&raw)
             .map_err(BuildError::io("no PTX, delete its folder and build again:", &raw))?;
-        Ok(Compiled { ptx, messages, files: self.files(&target_dir)? })
+        Ok(Compiled { ptx, findings: findings_beside(&raw)?, messages, files: self.files(&target_dir)? })
     }
 
     /// Returns the files that cargo lists beside the library which it made of them.
@@ -107,6 +120,11 @@ impl Job<'_> {
         let Some(name) = self.source.library()? else { return Ok(Vec::new()) };
         let list = target_dir.join(format!("nvptx64-nvidia-cuda/release/lib{name}.d"));
         Ok(fs::read_to_string(list).map(|list| listed_files(&list)).unwrap_or_default())
+    }
+
+    /// Returns the crates that the kernels use.
+    fn crates(&self) -> Crates<'_> {
+        Crates { named: self.dependencies, alloc: self.std_crates == WITH_ALLOC }
     }
 
     /// Makes the inner cargo call.
@@ -128,7 +146,7 @@ impl Job<'_> {
             .arg("--manifest-path")
             .arg(&manifest.path)
             .arg("--")
-            .arg(format!("--emit=asm={}", raw.display()))
+            .arg(format!("--emit=asm={},llvm-ir={}", raw.display(), raw.with_extension("ll").display()))
             .args(self.last_crate_flags());
         command
     }
@@ -139,8 +157,7 @@ impl Job<'_> {
             format!("-Ctarget-cpu={}", self.target.arch()),
             format!("-Ctarget-feature=+{}", self.target.ptx()),
         ];
-        let lines = if self.line_tables { LINE_TABLES } else { &[] };
-        arch.into_iter().chain(lines.iter().map(ToString::to_string)).collect()
+        arch.into_iter().chain(LINE_TABLES.iter().map(ToString::to_string)).collect()
     }
 
     fn target_dir(&self) -> PathBuf {
@@ -154,6 +171,32 @@ impl Job<'_> {
         let of = (compiler, self.flags, self.profile, self.std_crates, self.last_crate_flags());
         Ok(self.target_dir().join(format!("{}.ptx", self.source.unique_name(&of)?)))
     }
+}
+
+/// Returns what LLVM's form of the kernels shows, beside their PTX. It is many times larger than the PTX, so it is read once, and its
+/// findings stay in its place: cargo does not write it again if nothing changed.
+fn findings_beside(raw: &Path) -> Result<Vec<Finding>, BuildError> {
+    let (ir, kept) = (raw.with_extension("ll"), raw.with_extension("findings"));
+    if ir.exists() {
+        let text = fs::read(&ir).map_err(BuildError::io("cannot read", &ir))?;
+        let lines: String = ir::findings(&String::from_utf8_lossy(&text)).iter().map(line).collect();
+        fs::write(&kept, lines).map_err(BuildError::io("cannot write", &kept))?;
+        fs::remove_file(&ir).map_err(BuildError::io("cannot remove", &ir))?;
+    }
+    let text = fs::read_to_string(&kept).map_err(BuildError::io("cannot read", &kept))?;
+    Ok(text.lines().filter_map(finding).collect())
+}
+
+/// Returns a finding as it is kept in a file.
+pub(crate) fn line(found: &Finding) -> String {
+    format!("{}\t{}\t{}\n", found.kind, found.kernel, found.text)
+}
+
+/// Reads such a line.
+pub(crate) fn finding(line: &str) -> Option<Finding> {
+    let mut parts = line.splitn(3, '\t');
+    let (kind, kernel) = (Kind::parse(parts.next()?)?, parts.next()?.to_string());
+    Some(Finding { kernel, kind, text: parts.next()?.to_string() })
 }
 
 /// Returns the files in cargo's list `result: file file ..`, where a space within a name has a backslash before it.
@@ -191,6 +234,19 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn findings_stay_when_the_text_is_gone() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let raw = folder.path().join("k.ptx");
+        let ir = "define void @k() {\n  %2 = frem float %x, %y\n}\n";
+        fs::write(raw.with_extension("ll"), ir).unwrap();
+        let found =
+            vec![Finding { kernel: "k".into(), kind: Kind::Remainder, text: "frem float %x, %y".into() }];
+        assert_eq!(findings_beside(&raw).unwrap(), found);
+        assert!(!raw.with_extension("ll").exists());
+        assert_eq!(findings_beside(&raw).unwrap(), found);
+    }
 
     #[test]
     fn cargos_list_of_files_is_read() {

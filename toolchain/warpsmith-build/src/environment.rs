@@ -28,6 +28,10 @@ impl Variables {
     /// `KERNEL_PTXAS`: NVIDIA's assembler, for reports.
     pub const PTXAS: &str = "KERNEL_PTXAS";
 
+    /// All of them.
+    pub const ALL: [&str; 6] =
+        [Self::KERNELS, Self::CARGO, Self::RUSTC, Self::DEBUG, Self::CACHE, Self::PTXAS];
+
     /// Makes the names with a prefix, for example `WARPSMITH`.
     pub fn new(prefix: &str) -> Variables {
         Variables { prefix: prefix.into() }
@@ -45,8 +49,7 @@ impl Variables {
 
     /// Tells cargo to run the build script again when one of the variables changes.
     pub fn watch(&self) {
-        let all = [Self::KERNELS, Self::CARGO, Self::RUSTC, Self::DEBUG, Self::CACHE, Self::PTXAS];
-        all.iter().for_each(|variable| println!("cargo::rerun-if-env-changed={}", self.name(variable)));
+        Self::ALL.iter().for_each(|variable| println!("cargo::rerun-if-env-changed={}", self.name(variable)));
     }
 }
 

@@ -31,17 +31,23 @@ use std::process::exit;
 
 mod builder;
 pub mod compile;
+pub mod divergence;
+mod doctor;
 pub mod embed;
 #[cfg(test)]
 mod embedded;
 pub mod environment;
 mod error;
+pub mod ir;
 mod packaged;
 pub mod ptx;
 pub mod source;
+mod store;
 pub mod toolchain;
+pub mod usage;
 
 pub use builder::{Builder, Kernels, Outcome, PtxFile, Target};
+pub use doctor::doctor;
 pub use error::BuildError;
 
 /// Compiles the kernels in a file or a folder, and writes the module that `warpsmith::module!()` includes: the whole of a build

@@ -4,22 +4,73 @@
 //!
 //! - `//@launch_bounds NAME THREADS [BLOCKS]`: at most THREADS threads a block and at least BLOCKS blocks an
 //!   SM, which rustc has no attribute for;
-//! - `//@allow NAME generic|local|call`: this finding in this kernel is meant, do not warn; `*PART*` stands for every
+//! - `//@allow NAME KIND`: findings of this [`Kind`] in this kernel are meant, do not warn or fail; `*PART*` stands for every
 //!   kernel and function with PART in its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::divergence;
+
+/// The fault of a text without kernels.
+const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public function, or, without the library, \
+    `#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn`";
 /// Functions that the driver provides.
 const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
+/// Functions of C by which `==` compares slices.
+const COMPARISONS: [&str; 2] = ["memcmp", "bcmp"];
+/// Compares bytes, and returns the difference of the first two that are not the same.
+const COMPARE: &str = "\
+.func  (.param .b32 func_retval0) NAME
+(
+	.param .b64 NAME_param_0,
+	.param .b64 NAME_param_1,
+	.param .b64 NAME_param_2
+)
+{
+	.reg .pred 	%p<3>;
+	.reg .b32 	%r<4>;
+	.reg .b64 	%rd<4>;
+
+	ld.param.b64 	%rd1, [NAME_param_0];
+	ld.param.b64 	%rd2, [NAME_param_1];
+	ld.param.b64 	%rd3, [NAME_param_2];
+	mov.b32 	%r3, 0;
+$L__NAME_next:
+	setp.eq.s64 	%p1, %rd3, 0;
+	@%p1 bra 	$L__NAME_end;
+	ld.u8 	%r1, [%rd1];
+	ld.u8 	%r2, [%rd2];
+	sub.s32 	%r3, %r1, %r2;
+	setp.ne.s32 	%p2, %r3, 0;
+	@%p2 bra 	$L__NAME_end;
+	add.s64 	%rd1, %rd1, 1;
+	add.s64 	%rd2, %rd2, 1;
+	add.s64 	%rd3, %rd3, -1;
+	bra.uni 	$L__NAME_next;
+$L__NAME_end:
+	st.param.b32 	[func_retval0], %r3;
+	ret;
+}
+";
 /// The state spaces that a memory access can name; without one it is generic and slower.
 const SPACES: &[&str] = &["global", "shared", "local", "param", "const"];
 /// Instructions at which a block waits for all its threads.
 const BARRIERS: &[&str] = &["bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"];
 
-/// Code that costs speed and is sometimes intended.
+/// Code that goes wrong or costs speed, and is sometimes intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// A collective that the compiler has copied to several sides of a branch.
+    Copied,
+    /// A collective in inline assembly, which the compiler may copy or move.
+    Assembly,
+    /// An atomic operation whose ordering is not obeyed.
+    Ordering,
+    /// A collective under a condition on the thread's index.
+    Divergent,
+    /// A remainder of floats, which is wrong for large quotients.
+    Remainder,
     /// A memory access that does not name its space.
     Generic,
     /// A stack frame.
@@ -29,14 +80,47 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn parse(word: &str) -> Option<Kind> {
-        [Kind::Generic, Kind::Local, Kind::Call].into_iter().find(|kind| kind.to_string() == word)
+    const ALL: [Kind; 8] = [
+        Kind::Copied,
+        Kind::Assembly,
+        Kind::Ordering,
+        Kind::Divergent,
+        Kind::Remainder,
+        Kind::Generic,
+        Kind::Local,
+        Kind::Call,
+    ];
+
+    pub(crate) fn parse(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.to_string() == word)
+    }
+
+    /// Returns why code of this kind must not be used and what to write instead; `None` if it may be.
+    fn fault(self) -> Option<&'static str> {
+        match self {
+            Kind::Copied => Some(
+                "the compiler has copied a collective to several sides of a branch, where threads never meet: please report it",
+            ),
+            Kind::Assembly => Some(
+                "a collective in `asm!`, which the compiler may copy and move: call the function of the library, or LLVM's intrinsic",
+            ),
+            Kind::Ordering => Some(
+                "`swap` and `fetch_*` of core's atomics ignore their ordering on GPUs: use the library's atomics, \
+                 `compare_exchange`, or Relaxed and a fence",
+            ),
+            _ => None,
+        }
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Kind::Copied => "copied",
+            Kind::Assembly => "assembly",
+            Kind::Ordering => "ordering",
+            Kind::Divergent => "divergent",
+            Kind::Remainder => "remainder",
             Kind::Generic => "generic",
             Kind::Local => "local",
             Kind::Call => "call",
@@ -44,7 +128,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One line of PTX that costs speed.
+/// One instruction that goes wrong or costs speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The kernel or function it is in; empty outside of both.
@@ -62,7 +146,7 @@ pub struct Report {
     pub entries: Vec<String>,
     /// Reasons not to use this PTX.
     pub faults: Vec<String>,
-    /// Findings that cost speed and were not allowed by a comment.
+    /// Findings that may stay, and were not allowed by a comment.
     pub findings: Vec<Finding>,
     /// Number of barriers in each kernel.
     pub barriers: BTreeMap<String, usize>,
@@ -84,9 +168,6 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for name in &self.entries {
-            writeln!(f, "kernel {name}: {} barriers", self.barriers.get(name).unwrap_or(&0))?;
-        }
         self.faults.iter().try_for_each(|fault| writeln!(f, "fault: {fault}"))?;
         self.findings.iter().try_for_each(|x| writeln!(f, "{} in {}: {}", x.kind, x.kernel, x.text))
     }
@@ -99,7 +180,7 @@ impl fmt::Display for Report {
 pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
     // "debug" would make ptxas stop optimising; the line tables work without it.
     let text = ptx.replacen(&format!(".target {arch}, debug"), &format!(".target {arch}"), 1);
-    let mut text = drop_needless_declarations(&text);
+    let mut text = define_comparisons(&drop_needless_declarations(&text));
     for (kernel, bounds) in launch_bounds(ptx)? {
         let head = format!(".visible .entry {kernel}(");
         let missing = || format!("launch bounds for a kernel that does not exist: {kernel}");
@@ -108,6 +189,31 @@ pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
         text.insert_str(brace, &format!("\n{bounds}"));
     }
     Ok(text)
+}
+
+/// Removes what line tables add. The rest is what the compiler writes without them.
+pub fn without_lines(ptx: &str) -> String {
+    let mut kept = String::with_capacity(ptx.len());
+    let mut in_section = false;
+    for line in ptx.lines() {
+        let code = line.trim_start();
+        let is_label = ["$L__tmp", "$L__func_begin", "$L__func_end"].iter().any(|l| code.starts_with(l));
+        let is_of_lines = is_of_lines(code) || is_label && code.ends_with(':');
+        if code.starts_with(".section") && code.contains(".debug") {
+            in_section = !code.ends_with('}');
+        } else if in_section {
+            in_section = code != "}";
+        } else if !is_of_lines {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+/// Returns whether a line names a source file or a line of it.
+pub(crate) fn is_of_lines(code: &str) -> bool {
+    [".loc", ".file"].contains(&code.split_whitespace().next().unwrap_or(""))
 }
 
 /// Returns the comments after `//@word `, each once: a macro used from several crates repeats them.
@@ -159,16 +265,28 @@ fn drop_needless_declarations(ptx: &str) -> String {
     kept
 }
 
+/// Defines the functions of C by which `==` compares slices, where the text calls them and nobody defines them.
+fn define_comparisons(ptx: &str) -> String {
+    let mut text = ptx.to_string();
+    for name in COMPARISONS {
+        let head = format!(".extern .func  (.param .b32 func_retval0) {name}\n");
+        let Some(start) = text.find(&head) else { continue };
+        let Some(length) = text[start..].find(";\n") else { continue };
+        text.replace_range(start..start + length + 2, &COMPARE.replace("NAME", name));
+    }
+    text
+}
+
 /// Returns the name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
-fn function_name(rest: &str) -> &str {
+pub(crate) fn function_name(rest: &str) -> &str {
     let rest = rest.trim_start();
     let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, r)| r) } else { rest };
     rest.trim_start().split(|c: char| !(c.is_alphanumeric() || "_$%.".contains(c))).next().unwrap_or("")
 }
 
-/// Checks a finished text. Each kernel of `one_barrier` must contain exactly one barrier.
-pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
-    let mut report = Report::default();
+/// Checks a finished text, and takes what [`ir`](crate::ir) found. Each kernel of `one_barrier` must contain exactly one barrier.
+pub fn check(ptx: &str, one_barrier: &[String], of_ir: Vec<Finding>) -> Report {
+    let mut report = Report { findings: of_ir, ..Report::default() };
     let allowed = allowances(ptx, &mut report.faults);
     let mut kernel = String::new();
     for line in ptx.lines() {
@@ -186,9 +304,19 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
             read_statement(statement, &kernel, &mut report);
         }
     }
+    report.findings.extend(divergent(ptx));
+    // What is wrong comes before what is slow.
+    report.findings.sort_by_key(|finding| finding.kind.min(Kind::Generic));
     let is_meant =
         |f: &Finding| allowed.iter().any(|&(name, kind)| kind == f.kind && matches(name, &f.kernel));
     report.findings.retain(|f| !is_meant(f));
+    for Finding { kernel, kind, text } in report.findings.extract_if(.., |f| f.kind.fault().is_some()) {
+        let why = kind.fault().unwrap_or_default();
+        report.faults.push(format!("{kernel}: {text}: {why}. If it is meant: //@allow {kernel} {kind}"));
+    }
+    if report.entries.is_empty() {
+        report.faults.push(NO_KERNELS.into());
+    }
     for name in one_barrier {
         let n = report.barriers.get(name).copied().unwrap_or(0);
         if !report.entries.contains(name) {
@@ -198,6 +326,20 @@ pub fn check(ptx: &str, one_barrier: &[String]) -> Report {
         }
     }
     report
+}
+
+/// Returns the collectives under conditions on the thread's index.
+fn divergent(ptx: &str) -> Vec<Finding> {
+    let functions = divergence::functions(ptx);
+    let with_barriers = divergence::functions_with_barriers(&functions);
+    let mut found = Vec::new();
+    for function in functions.iter().filter(|function| function.is_kernel) {
+        for divergent in divergence::find(&function.body, &with_barriers) {
+            let text = format!("{} after {}", divergent.collective, divergent.condition);
+            found.push(Finding { kernel: function.name.clone(), kind: Kind::Divergent, text });
+        }
+    }
+    found
 }
 
 /// Returns whether a name, or a `*PART*` of one, matches a kernel.
@@ -215,7 +357,10 @@ fn allowances<'a>(ptx: &'a str, faults: &mut Vec<String>) -> BTreeSet<(&'a str, 
             ([kernel, _], Some(kind)) => {
                 allowed.insert((*kernel, kind));
             }
-            _ => faults.push(format!("allow must be NAME generic|local|call, not `{}`", words.join(" "))),
+            _ => {
+                let kinds = Kind::ALL.map(|kind| kind.to_string()).join("|");
+                faults.push(format!("allow must be NAME {kinds}, not `{}`", words.join(" ")));
+            }
         }
     }
     allowed
@@ -241,7 +386,8 @@ fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
     if BARRIERS.iter().any(|barrier| op.starts_with(barrier)) {
         *report.barriers.entry(kernel.to_string()).or_insert(0) += 1;
     }
-    if let Some(kind) = finding(op) {
+    // What compares bytes of any memory is generic by nature.
+    if let Some(kind) = finding(op).filter(|_| !COMPARISONS.contains(&kernel)) {
         report.findings.push(Finding { kernel: kernel.to_string(), kind, text: statement.to_string() });
     }
 }
@@ -310,7 +456,7 @@ mod tests {
     }
 
     fn check_body(body: &str) -> Report {
-        check(&kernel("k", body), &[])
+        check(&kernel("k", body), &[], Vec::new())
     }
 
     #[test]
@@ -329,7 +475,14 @@ mod tests {
     #[test]
     fn what_would_not_load_is_a_fault() {
         assert_eq!(check_body("\tcall.uni llvm.nvvm.nothing, ();").faults.len(), 1);
-        let declared = |f: &str| check(&format!(".extern .func  (.param .b32 r) {f}\n(\n)\n;\n"), &[]).faults;
+        let declared = |f: &str| {
+            check(
+                &format!("{}.extern .func  (.param .b32 r) {f}\n(\n)\n;\n", kernel("k", "")),
+                &[],
+                Vec::new(),
+            )
+            .faults
+        };
         assert!(declared("vprintf").is_empty());
         assert_eq!(declared("memcpy"), ["an undefined function: memcpy"]);
     }
@@ -347,15 +500,49 @@ mod tests {
     }
 
     #[test]
+    fn a_text_without_kernels_says_what_to_write() {
+        let faults = check(".func f(\n)\n{\n\tret;\n}\n", &[], Vec::new()).faults;
+        assert!(faults.len() == 1 && faults[0].contains("#[kernel]"), "{faults:?}");
+    }
+
+    #[test]
+    fn what_goes_wrong_is_a_fault_unless_it_is_meant() {
+        let found = |kind| vec![Finding { kernel: "k".into(), kind, text: "code".into() }];
+        for kind in [Kind::Copied, Kind::Assembly, Kind::Ordering] {
+            let report = check(&kernel("k", ""), &[], found(kind));
+            assert!(report.findings.is_empty() && report.faults[0].starts_with("k: code: "), "{report}");
+            assert!(report.faults[0].ends_with(&format!("//@allow k {kind}")), "{report}");
+            let meant = format!("//@allow k {kind}\n{}", kernel("k", ""));
+            let report = check(&meant, &[], found(kind));
+            assert!(report.findings.is_empty() && report.faults.is_empty(), "{report}");
+        }
+        let report = check(&kernel("k", ""), &[], found(Kind::Remainder));
+        assert!(report.faults.is_empty() && report.findings.len() == 1, "{report}");
+    }
+
+    #[test]
+    fn a_barrier_of_some_threads_is_found() {
+        let text = kernel(
+            "k",
+            "\tmov.u32 %r1, %tid.x;\n\tsetp.gt.u32 %p1, %r1, 3;\n\t@%p1 bra $L;\n\tbar.sync 0;\n$L:",
+        );
+        let report = check(&text, &[], Vec::new());
+        assert_eq!(report.findings.len(), 1);
+        assert_eq!(report.findings[0].text, "bar.sync 0 after setp.gt.u32 %p1, %r1, 3");
+    }
+
+    #[test]
     fn an_allow_comment_silences_one_kind_in_one_kernel() {
         let slow = "\tld.b32 \t%r1, [%rd1];\n\tcall.uni f, ();";
         let text = format!("\t//@allow a generic\n{}{}", kernel("a", slow), kernel("b", slow));
-        let left: Vec<_> = check(&text, &[]).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
+        let left: Vec<_> =
+            check(&text, &[], Vec::new()).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
         let expected = [("a", Kind::Call), ("b", Kind::Generic), ("b", Kind::Call)];
         assert_eq!(left, expected.map(|(k, kind)| (k.to_string(), kind)));
-        assert_eq!(check("//@allow a speed\n", &[]).faults.len(), 1);
+        assert_eq!(check(&format!("//@allow k speed\n{}", kernel("k", "")), &[], Vec::new()).faults.len(), 1);
         let text = format!("\t//@allow *a* generic\n{}{}", kernel("bar", slow), kernel("b", slow));
-        let left: Vec<_> = check(&text, &[]).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
+        let left: Vec<_> =
+            check(&text, &[], Vec::new()).findings.into_iter().map(|f| (f.kernel, f.kind)).collect();
         let expected = [("bar", Kind::Call), ("b", Kind::Generic), ("b", Kind::Call)];
         assert_eq!(left, expected.map(|(k, kind)| (k.to_string(), kind)));
     }
@@ -370,18 +557,18 @@ mod tests {
 
     #[test]
     fn a_canary_needs_exactly_one_barrier() {
-        let faults = |body: &str| check(&kernel("k", body), &["k".to_string()]).faults.len();
+        let faults = |body: &str| check(&kernel("k", body), &["k".to_string()], Vec::new()).faults.len();
         assert_eq!(faults("\tbar.sync \t0;"), 0);
         assert_eq!(faults("\tbarrier.sync \t0;"), 0);
         assert_eq!(faults(""), 1);
         assert_eq!(faults("\tbar.sync \t0;\n\tbar.sync \t0;"), 1);
-        assert_eq!(check(&kernel("other", "\tbar.sync 0;"), &["k".to_string()]).faults.len(), 1);
+        assert_eq!(check(&kernel("other", "\tbar.sync 0;"), &["k".to_string()], Vec::new()).faults.len(), 1);
     }
 
     #[test]
     fn barriers_of_a_function_are_not_the_kernels() {
         let text = format!(".func f(\n)\n{{\n\tbar.sync 0;\n}}\n{}", kernel("k", "\tbar.sync 0;"));
-        assert_eq!(check(&text, &["k".to_string()]).faults, Vec::<String>::new());
+        assert_eq!(check(&text, &["k".to_string()], Vec::new()).faults, Vec::<String>::new());
     }
 
     #[test]
@@ -407,6 +594,28 @@ mod tests {
     fn finish_strips_debug_from_the_target_line_only() {
         let done = finish(".target sm_90, debug\n.file 1 \"debug\"\n", "sm_90").unwrap();
         assert_eq!(done, ".target sm_90\n.file 1 \"debug\"\n");
+    }
+
+    #[test]
+    fn lines_can_be_taken_out() {
+        let text = "\t.file\t1 \"a.rs\"\n$L__func_begin0:\n\t.loc\t1 22 0\n\t.local .b8 \td[8];\n\tret;\n$L__tmp1:\n$L__BB0_1:\n}\n\
+                    \t.section\t.debug_info\n\t{\n.b8 1\n\t}\n\t.section\t.debug_macinfo\t{\t}\n// end\n";
+        assert_eq!(without_lines(text), "\t.local .b8 \td[8];\n\tret;\n$L__BB0_1:\n}\n// end\n");
+    }
+
+    #[test]
+    fn comparisons_of_slices_are_defined() {
+        let head =
+            ".extern .func  (.param .b32 func_retval0) memcmp\n(\n\t.param .b64 memcmp_param_0\n)\n;\n";
+        let text = finish(&format!("{head}{}", kernel("k", "")), "sm_70").unwrap();
+        assert!(
+            text.starts_with(".func  (.param .b32 func_retval0) memcmp\n(") && !text.contains("NAME"),
+            "{text}"
+        );
+        assert!(check(&text, &[], Vec::new()).faults.is_empty());
+        // Whoever defines it is right.
+        let own = format!("{head}.func  (.param .b32 func_retval0) memcmp (\n)\n{{\n}}\n{}", kernel("k", ""));
+        assert_eq!(finish(&own, "sm_70").unwrap().matches("memcmp").count(), 1);
     }
 
     #[test]

@@ -34,6 +34,14 @@ pub enum Source {
     Template(PathBuf),
 }
 
+/// The crates that kernels use.
+pub struct Crates<'a> {
+    /// Names and folders of those that the build script gives.
+    pub named: &'a [(String, PathBuf)],
+    /// Whether the library's allocator is among them.
+    pub alloc: bool,
+}
+
 /// A manifest that cargo can be given.
 pub struct Manifest {
     /// The file.
@@ -93,6 +101,18 @@ impl Source {
                 [path.clone()].into_iter().chain(Some(modules).filter(|folder| folder.is_dir())).collect()
             }
             Source::Crate(path) | Source::Template(path) => vec![path.join("src")],
+        }
+    }
+
+    /// Returns the lock file that the kernels' versions come from, if there is one.
+    pub fn lock(&self) -> Option<PathBuf> {
+        match self {
+            Source::File(_) => outer_lock(),
+            Source::Template(path) => Some(path.join("Cargo.lock")),
+            Source::Crate(path) => {
+                let folder = absolute(path).ok()?;
+                folder.ancestors().map(|folder| folder.join("Cargo.lock")).find(|file| file.is_file())
+            }
         }
     }
 
@@ -157,7 +177,7 @@ impl Source {
     pub fn write_manifest(
         &self,
         cache_dir: &Path,
-        dependencies: &[(String, PathBuf)],
+        dependencies: &Crates<'_>,
     ) -> Result<Manifest, BuildError> {
         match self {
             Source::Crate(path) => {
@@ -183,7 +203,7 @@ impl Source {
     pub fn write_manifest_without_kernels(
         &self,
         cache_dir: &Path,
-        dependencies: &[(String, PathBuf)],
+        dependencies: &Crates<'_>,
     ) -> Result<Option<Manifest>, BuildError> {
         let dir = cache_dir.join("no-kernels");
         match self {
@@ -208,7 +228,7 @@ impl Source {
         &self,
         cache_dir: &Path,
         source: &Path,
-        dependencies: &[(String, PathBuf)],
+        dependencies: &Crates<'_>,
     ) -> Result<Manifest, BuildError> {
         let crate_dir = self.path();
         // Two packages that share a cache may both call their folder `kernels`: only the whole path is unique.
@@ -220,7 +240,7 @@ impl Source {
             fs::read_to_string(&path).map_err(BuildError::io("cannot read", &path))
         };
         let mut folders = vec![("crate", absolute_folder(source)?)];
-        for (name, folder) in dependencies {
+        for (name, folder) in dependencies.named {
             folders.push((name, absolute_folder(folder)?));
         }
         let path = dir.join("Cargo.toml");
@@ -230,12 +250,8 @@ impl Source {
     }
 
     /// Writes the manifest of the crate around a file, and starts its lock file with the versions of the package that builds it.
-    fn write_generated(
-        &self,
-        dir: &Path,
-        dependencies: &[(String, PathBuf)],
-    ) -> Result<Manifest, BuildError> {
-        let mut all = dependencies.to_vec();
+    fn write_generated(&self, dir: &Path, dependencies: &Crates<'_>) -> Result<Manifest, BuildError> {
+        let mut all = dependencies.named.to_vec();
         if !all.iter().any(|(name, _)| name == LIBRARY) {
             let folder = env::var_os(LIBRARY_FOLDER).ok_or_else(|| {
                 BuildError::Input(format!(
@@ -256,7 +272,9 @@ impl Source {
         for (name, folder) in &all {
             let folder = escaped(&absolute_folder(folder)?);
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name} = {{ path = \"{folder}\", default-features = false }}");
+            let features =
+                if name == LIBRARY && dependencies.alloc { ", features = [\"alloc\"]" } else { "" };
+            let _ = writeln!(text, "{name} = {{ path = \"{folder}\", default-features = false{features} }}");
         }
         let path = dir.join("Cargo.toml");
         put(&path, &text)?;

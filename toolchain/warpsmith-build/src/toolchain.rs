@@ -106,6 +106,14 @@ impl Search<'_> {
         files
     }
 
+    /// Returns the folder with the source of `core` that belongs to a compiler.
+    ///
+    /// # Errors
+    /// If the compiler does not run.
+    pub fn library(&self, rustc: &Path) -> Result<PathBuf, String> {
+        Ok(self.sysroot(rustc)?.join("lib/rustlib/src/rust/library"))
+    }
+
     fn sysroot(&self, rustc: &Path) -> Result<PathBuf, String> {
         match (self.ask)(rustc, &["--print", "sysroot"]) {
             Ok(answer) => Ok(PathBuf::from(answer.trim())),

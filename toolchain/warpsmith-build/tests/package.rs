@@ -138,6 +138,7 @@ impl Package {
             .current_dir(self.0.join("package"))
             .env("CARGO_TARGET_DIR", self.0.join("target"))
             .env("WARPSMITH_KERNELS", kernels)
+            .env("WARPSMITH_KERNEL_CACHE", self.0.join("kept"))
             .output()
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -148,6 +149,24 @@ impl Package {
         let (out, messages, well) = self.cargo(&["run"], kernels);
         assert!(well, "{messages}");
         out
+    }
+
+    /// Removes all that was built for the package itself.
+    fn clean(&self) {
+        for folder in ["build", ".fingerprint"] {
+            for entry in fs::read_dir(self.0.join("target/debug").join(folder)).unwrap() {
+                let path = entry.unwrap().path();
+                if path.file_name().unwrap().to_string_lossy().starts_with("saxpy-") {
+                    fs::remove_dir_all(path).unwrap();
+                }
+            }
+        }
+    }
+
+    /// Returns whether anything was compiled for the GPU since the package was cleaned.
+    fn has_compiled(&self) -> bool {
+        let folders = fs::read_dir(self.0.join("target/debug/build")).unwrap();
+        folders.map(|folder| folder.unwrap().path()).any(|folder| folder.join("out/device").exists())
     }
 
     /// Returns a file that the build script wrote, and when.
@@ -184,6 +203,16 @@ fn kernels_and_host_are_one_package() {
         assert!(package.run("require").starts_with(value), "{name}");
         assert_ne!(package.built("kernels-sm_90.ptx").0, before, "{name} was not compiled again");
     }
+
+    // What was compiled once from the same files is taken again, and nothing else.
+    let (before, _) = package.built("kernels-sm_90.ptx");
+    package.clean();
+    assert!(package.run("require").starts_with("1259 "));
+    assert!(package.built("kernels-sm_90.ptx").0 == before && !package.has_compiled());
+    package.write("package/src/shared.rs", "pub const SEVEN: u32 = 1235;\n");
+    package.clean();
+    assert!(package.run("require").starts_with("1260 "));
+    assert!(package.built("kernels-sm_90.ptx").0 != before && package.has_compiled());
 
     // What is wrong in the kernels is said in the compiler's words.
     package.write(

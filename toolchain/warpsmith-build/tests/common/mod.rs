@@ -86,7 +86,9 @@ pub fn put(path: &Path, text: &str) {
 pub fn build(name: &str, source: &str, flags: &[&str], toolchain: &Toolchain) -> Result<Kernels, BuildError> {
     let dir = scratch(name);
     write_crate(&dir, name, source);
-    builder(&dir, flags).expect_one_barrier("canary").build_with(toolchain)
+    let builder = builder(&dir, flags);
+    let builder = if source.contains("fn canary") { builder.expect_one_barrier("canary") } else { builder };
+    builder.build_with(toolchain)
 }
 
 /// Builds a crate that has no canary, and returns its PTX.
@@ -133,4 +135,13 @@ pub fn toolchains() -> Vec<Toolchain> {
     let second =
         search.find().ok().filter(|second| first.as_ref().is_none_or(|first| first.rustc != second.rustc));
     first.into_iter().chain(second).collect()
+}
+
+/// What every crate of the tests starts and ends with.
+pub fn kernels(body: &str) -> String {
+    let head = "#![no_std]\n#![feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, link_llvm_intrinsics, abi_unadjusted)]\n\
+                #![allow(internal_features, unused_features)]\n";
+    let end = "#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! {\n    loop {}\n}\n";
+    let body = body.replace("KERNEL", "#[unsafe(no_mangle)]\npub unsafe extern \"ptx-kernel\" fn");
+    format!("{head}{body}{end}")
 }

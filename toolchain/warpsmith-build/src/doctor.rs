@@ -1,0 +1,195 @@
+//! Says what this machine has for kernels and what it lacks, with the remedy for each.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Variables;
+use crate::toolchain::{self, Missing, Search};
+use crate::{Target, usage};
+
+/// What to do without a driver.
+const DRIVER_REMEDY: &str = "kernels run on the CPU only. For an NVIDIA GPU install its driver, with Debian or Ubuntu: \
+    `apt-get install nvidia-driver`; a CUDA toolkit is not needed";
+
+/// Driver branches from which on a version of CUDA is supported.
+const BRANCHES: &[(u32, &str)] = &[(580, "13.0"), (525, "12.0"), (450, "11.0")];
+
+/// Returns a report on this machine: the compiler for kernels and the source of `core`, what would be built, the driver, ptxas, and the
+/// variables that are set. Nothing is built and no GPU is touched.
+pub fn doctor() -> String {
+    let variables = Variables::default();
+    report(&variables, &Search::from_env(&variables), &driver_folders(), Path::new("/"))
+}
+
+fn report(variables: &Variables, search: &Search<'_>, folders: &[PathBuf], root: &Path) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    match search.find() {
+        Ok(found) => {
+            lines.push(("compiler", format!("{}, {}", found.version, found.rustc.display())));
+            lines.push(("cargo", found.cargo.display().to_string()));
+            let source = search.library(&found.rustc).map(|path| path.display().to_string());
+            lines.push(("core", source.unwrap_or_else(|reason| reason)));
+            lines.push(("kernels", Target::defaults().iter().map(describe).collect::<Vec<_>>().join("; ")));
+        }
+        Err(Missing::Named(reason) | Missing::Everywhere(reason)) => {
+            lines.push(("compiler", format!("none for kernels: {reason}")));
+            lines.push(("", format!("remedy: {}", toolchain::remedy(variables))));
+            lines.push(("kernels", "none: a build is for the CPU alone".into()));
+        }
+    }
+    match driver(folders, root) {
+        Some((library, version)) => {
+            let version =
+                version.map_or_else(|| "of an unknown version".into(), |version| describe_driver(&version));
+            lines.push(("driver", format!("{version}, {}", library.display())));
+        }
+        None => {
+            lines.push(("driver", "none: libcuda is not where libraries are looked for".into()));
+            lines.push(("", format!("remedy: {DRIVER_REMEDY}")));
+        }
+    }
+    lines.push(("ptxas", match usage::find_ptxas(variables) {
+        Some(ptxas) => format!("{}: reports have registers and spills", ptxas.display()),
+        None => format!(
+            "none: reports count PTX only. It is not needed; {} can name one, of a CUDA toolkit or of PyPI's nvidia-cuda-nvcc-cu12",
+            variables.name(Variables::PTXAS)
+        ),
+    }));
+    let set = Variables::ALL.iter().filter_map(|variable| {
+        Some(format!("{}={}", variables.name(variable), variables.value(variable)?.display()))
+    });
+    let set: Vec<String> = set.collect();
+    lines.push(("settings", if set.is_empty() { "none".into() } else { set.join(", ") }));
+    let mut text = String::new();
+    for (name, value) in lines {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<10}{value}");
+    }
+    text
+}
+
+fn describe(target: &Target) -> String {
+    let ptx = target.ptx().trim_start_matches("ptx");
+    let (major, minor) = ptx.split_at(ptx.len().saturating_sub(1));
+    // PTX 7.0 came with CUDA 11.0, and 8.0 with 12.0.
+    let cuda = match major.parse::<u32>() {
+        Ok(major) if major >= 7 => format!(", for drivers of CUDA {} and later", major + 4),
+        _ => String::new(),
+    };
+    let capability = target.compute_capability();
+    format!(
+        "{} in PTX {major}.{minor}, for devices of compute capability {}.{} and up{cuda}",
+        target.arch(),
+        capability / 10,
+        capability % 10
+    )
+}
+
+fn describe_driver(version: &str) -> String {
+    let branch: u32 = version.split('.').next().and_then(|branch| branch.parse().ok()).unwrap_or(0);
+    match BRANCHES.iter().find(|(from, _)| branch >= *from) {
+        Some((_, cuda)) => format!("{version} (CUDA {cuda})"),
+        None => format!("{version}, which is too old: kernels need one of CUDA 11.0, version 450"),
+    }
+}
+
+/// Returns the driver's library, and the driver's version if a file says it.
+fn driver(folders: &[PathBuf], root: &Path) -> Option<(PathBuf, Option<String>)> {
+    let names = ["libcuda.so.1", "libcuda.so", "nvcuda.dll"];
+    let library =
+        folders.iter().flat_map(|dir| names.map(|name| dir.join(name))).find(|file| file.exists())?;
+    // libcuda.so.1 is a link to libcuda.so.580.65.06.
+    let target = fs::canonicalize(&library).ok();
+    let name = target.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+    let of_name = name.and_then(|name| name.strip_prefix("libcuda.so.")).filter(|v| v.contains('.'));
+    let version = of_name.map(str::to_string).or_else(|| {
+        let text = fs::read_to_string(root.join("proc/driver/nvidia/version")).ok()?;
+        let number = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+        text.split_whitespace().find(number).map(str::to_string)
+    });
+    Some((library, version))
+}
+
+/// Returns the folders in which the system looks for the driver's library.
+fn driver_folders() -> Vec<PathBuf> {
+    let set = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> =
+        env::split_paths(&set).filter(|dir| !dir.as_os_str().is_empty()).collect();
+    let usual = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib",
+        "/lib64",
+        "/usr/local/nvidia/lib64",
+        "/usr/lib/wsl/lib",
+        "/run/opengl-driver/lib",
+    ];
+    folders.extend(usual.map(PathBuf::from));
+    let windows = env::var_os("SystemRoot").map(|windows| Path::new(&windows).join("System32"));
+    folders.into_iter().chain(windows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use tempfile::TempDir;
+
+    fn nothing(_: &Path, _: &[&str]) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_its_remedy() {
+        let folder = TempDir::new().unwrap();
+        let variables = Variables::new("TEST_OF_DOCTOR");
+        let search = Search {
+            named_cargo: None,
+            named_rustc: None,
+            host_rustc: "rustc".into(),
+            system_bin: folder.path().into(),
+            ask: &nothing,
+        };
+        let text = report(&variables, &search, &[folder.path().into()], folder.path());
+        assert!(text.contains("compiler  none for kernels: rustc does not run"), "{text}");
+        assert!(text.contains(&format!("remedy: {}", toolchain::remedy(&variables))), "{text}");
+        assert!(text.contains("driver    none: ") && text.contains(DRIVER_REMEDY), "{text}");
+        assert!(text.contains("settings  none"), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_driver_is_known_by_its_files() {
+        let folder = TempDir::new().unwrap();
+        let lib = folder.path().join("lib");
+        fs::create_dir_all(&lib).unwrap();
+        assert_eq!(driver(std::slice::from_ref(&lib), folder.path()), None);
+        fs::write(lib.join("libcuda.so.580.65.06"), "").unwrap();
+        std::os::unix::fs::symlink("libcuda.so.580.65.06", lib.join("libcuda.so.1")).unwrap();
+        let found = driver(std::slice::from_ref(&lib), folder.path()).unwrap();
+        assert_eq!(found, (lib.join("libcuda.so.1"), Some("580.65.06".into())));
+        // Where the library is no link, the kernel's module says it.
+        let other = folder.path().join("other");
+        fs::create_dir_all(folder.path().join("proc/driver/nvidia")).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        fs::write(other.join("libcuda.so.1"), "").unwrap();
+        let text = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  525.60.13  Wed Nov 30\n";
+        fs::write(folder.path().join("proc/driver/nvidia/version"), text).unwrap();
+        assert_eq!(driver(&[other], folder.path()).unwrap().1, Some("525.60.13".into()));
+    }
+
+    #[test]
+    fn drivers_and_targets_are_described() {
+        assert_eq!(describe_driver("580.65.06"), "580.65.06 (CUDA 13.0)");
+        assert_eq!(describe_driver("535.1"), "535.1 (CUDA 12.0)");
+        assert!(describe_driver("390.1").contains("too old"));
+        assert_eq!(
+            describe(&Target::new("sm_90", "ptx80")),
+            "sm_90 in PTX 8.0, for devices of compute capability 9.0 and up, for drivers of CUDA 12 and later"
+        );
+    }
+}
