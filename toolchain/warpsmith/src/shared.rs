@@ -197,6 +197,31 @@ impl<T: DeviceCopy> Shared<[T]> {
 /// As [`Shared::exchange`] through two arrays, with the two barriers of one.
 ///
 /// All threads of the block must reach the same call.
+///
+/// ```
+/// use warpsmith::prelude::*;
+/// use warpsmith::shared::exchange_both;
+///
+/// # warpsmith::module!(cpu);
+/// /// Each thread multiplies its neighbours' values.
+/// #[kernel]
+/// pub fn neighbours(x: &[u32], y: &mut Slots<u32>) {
+///     let (mut left, mut right) = (shared!([u32; 64]), shared!([u32; 64]));
+///     let i = thread::index();
+///     let own = x[i.get()];
+///     let (left, right) = exchange_both(&mut left, own, &mut right, own + 1);
+///     let (at, last) = (thread::in_block(), block::threads() - 1);
+///     y.set(i, left.get(at.saturating_sub(1)) * right.get(last.min(at + 1)));
+/// }
+/// # fn main() -> warpsmith::Result {
+/// # let device = Device::cpu();
+/// # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+/// # let (x, mut y) = (stream.upload(&[1, 2, 3])?, stream.zeroed(3)?);
+/// # kernels.neighbours(&stream, Grid::new(1, 3), (&x, &mut y))?;
+/// # assert_eq!(stream.download(&y)?, [3, 4, 8]);
+/// # Ok(())
+/// # }
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const M: usize>(

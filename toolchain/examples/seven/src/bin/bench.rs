@@ -65,8 +65,11 @@ struct Twin {
 impl Twin {
     fn launch(&self, grid: Grid, arguments: &[Argument]) -> Result {
         let tuple = |extent: warpsmith::Extent| (extent.x, extent.y, extent.z);
-        let config =
-            LaunchConfig { grid_dim: tuple(grid.blocks()), block_dim: tuple(grid.threads()), shared_mem_bytes: 0 };
+        let config = LaunchConfig {
+            grid_dim: tuple(grid.blocks()),
+            block_dim: tuple(grid.threads()),
+            shared_mem_bytes: 0,
+        };
         let mut launch = self.stream.launch_builder(&self.function);
         for argument in arguments {
             match argument {
@@ -266,7 +269,14 @@ impl Bench {
         all.iter().flat_map(|word| word.to_le_bytes()).for_each(|byte| expected[byte as usize] += 1);
         let is_right = results.map(|counts| counts == expected);
         let spare = stream.zeroed(256)?;
-        self.compare("histogram", "histogram", &twin.function, is_right, || own(&mut counts), || other(&spare))
+        self.compare(
+            "histogram",
+            "histogram",
+            &twin.function,
+            is_right,
+            || own(&mut counts),
+            || other(&spare),
+        )
     }
 
     fn scan(&mut self, n: usize) -> Result {
@@ -349,7 +359,8 @@ fn tables(rows: &[Row]) -> [String; 2] {
     let mut markdown = String::from(
         "| example | right (Rust, nvcc) | ms, Rust | ms, nvcc | ratio | registers |\n| --- | --- | --- | --- | --- | --- |\n",
     );
-    let mut csv = String::from("example,right_rust,right_nvcc,ms_rust,ms_nvcc,ratio,registers_rust,registers_nvcc\n");
+    let mut csv =
+        String::from("example,right_rust,right_nvcc,ms_rust,ms_nvcc,ratio,registers_rust,registers_nvcc\n");
     for row in rows {
         let [own, other] = row.milliseconds;
         let [own_right, other_right] = row.is_right.map(|is_right| if is_right { "yes" } else { "no" });
@@ -369,7 +380,8 @@ fn tables(rows: &[Row]) -> [String; 2] {
 
 fn main() -> Result {
     let mut arguments = env::args_os().skip(1);
-    let folder = arguments.next().ok_or("usage: bench FOLDER [TABLE.csv]; the folder has the twins' cubins")?;
+    let folder =
+        arguments.next().ok_or("usage: bench FOLDER [TABLE.csv]; the folder has the twins' cubins")?;
     let mut bench = Bench::new(folder.into())?;
     bench.saxpy(1 << 26)?;
     bench.product(2048)?;

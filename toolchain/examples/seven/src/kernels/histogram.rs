@@ -18,13 +18,12 @@ pub fn histogram(words: &[u32], counts: &[AtomicU32]) {
             own[byte as usize].fetch_add(1, Ordering::Relaxed);
         }
     };
-    for i in thread::strided(words.len() / 4) {
-        if let Some(four) = load_four(words, i.get()) {
-            four.into_iter().for_each(count);
-        }
+    let (groups, rest) = fours(words);
+    for i in thread::strided(groups.len()) {
+        groups.get(i.get()).into_iter().flatten().for_each(count);
     }
-    if let Some(&last) = words.get(words.len() / 4 * 4 + thread::index().get()) {
-        count(last);
+    for i in thread::strided(rest.len()) {
+        count(rest[i.get()]);
     }
     sync_threads();
     let mut value = thread::in_block() as usize;

@@ -1,7 +1,7 @@
 //! The kernels, one example a file. The build script compiles them for GPUs.
 
 use warpsmith::math::Float as _;
-use warpsmith::memory::{Four, load_four};
+use warpsmith::memory::{Four, fours, load_four};
 use warpsmith::prelude::*;
 
 warpsmith::module!();

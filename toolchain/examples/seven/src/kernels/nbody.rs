@@ -69,7 +69,10 @@ mod tests {
             kernels.accelerations(&stream, Grid::covering_by(n, BLOCK), (&bodies, 1e-3, &mut result))?;
             for (i, Four(result)) in stream.download(&result)?.into_iter().enumerate() {
                 for (own, expected) in result.into_iter().zip(expected(&all, 1e-3, i)) {
-                    assert!((own as f64 - expected).abs() < 1e-4, "body {i} of {n}: {own}, and {expected} expected");
+                    assert!(
+                        (own as f64 - expected).abs() < 1e-4,
+                        "body {i} of {n}: {own}, and {expected} expected"
+                    );
                 }
             }
         }

@@ -4,8 +4,8 @@
 //! - grid: a block of 32 by 32 threads for each tile of `c` ([`grid`]); each thread has one element
 //! - shared memory: 8 KiB, a tile of `a` and one of `b`
 //! - deterministic: the products of an element are added in order, fused
-//! - bound by shared memory: two reads for each fused multiplication. The size of a matrix is checked once ([`Matrix`]),
-//!   the place of a tile once a tile ([`Tile`]), elements not at all: their indices are below its size by their type ([`Below`]).
+//! - bound by shared memory: two reads for each fused multiplication. The tiles of a row or column are checked once
+//!   ([`Matrix`]), elements not at all: their indices are below the size of a tile by their type ([`Below`]).
 
 use super::*;
 use warpsmith::shared::exchange_both;
@@ -19,14 +19,13 @@ pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
     let (mut left, mut right) = (shared!([f32; 1024]), shared!([f32; 1024]));
     let (x, y) = (Below::wrap(thread::x()), Below::wrap(thread::y()));
     let mut sum = 0.0;
-    let mut k = 0;
-    while k < n {
-        let (of_a, of_b) = (a.tile::<SIDE, SIDE>(block::y() * SIDE, k), b.tile::<SIDE, SIDE>(k, block::x() * SIDE));
-        let (Some(of_a), Some(of_b)) = (of_a, of_b) else { return };
+    let across = a.tiles_right::<SIDE, SIDE>(block::y() * SIDE);
+    for (of_a, of_b) in across.zip(b.tiles_down::<SIDE, SIDE>(block::x() * SIDE)) {
         let (all_a, all_b) = exchange_both(&mut left, of_a.get(y, x), &mut right, of_b.get(y, x));
-        let (Some(all_a), Some(all_b)) = (all_a.tile::<SIDE, SIDE>(), all_b.tile::<SIDE, SIDE>()) else { return };
+        let (Some(all_a), Some(all_b)) = (all_a.tile::<SIDE, SIDE>(), all_b.tile::<SIDE, SIDE>()) else {
+            return;
+        };
         sum = Below::all().fold(sum, |sum, j| all_a.get(y, j).fma(all_b.get(j, x), sum));
-        k += SIDE;
     }
     let at = thread::global_y() as usize * n as usize + thread::global_x() as usize;
     if thread::global_x() < n && at < c.len() {

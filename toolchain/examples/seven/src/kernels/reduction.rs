@@ -11,13 +11,14 @@ use super::*;
 #[kernel]
 pub fn block_sums(x: &[f32], sums: &mut Slots<f32>) {
     let mut own = 0.0;
-    for i in thread::strided(x.len() / 4) {
-        if let Some([a, b, c, d]) = load_four(x, i.get()) {
+    let (groups, rest) = fours(x);
+    for i in thread::strided(groups.len()) {
+        if let Some([a, b, c, d]) = groups.get(i.get()) {
             own += (a + b) + (c + d);
         }
     }
-    if let Some(last) = x.get(x.len() / 4 * 4 + thread::index().get()) {
-        own += last;
+    for i in thread::strided(rest.len()) {
+        own += rest[i.get()];
     }
     let of_warps = warp::sum(warp::ALL, own);
     let mut all = shared!([f32; 256]);

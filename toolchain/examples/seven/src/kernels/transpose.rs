@@ -50,7 +50,10 @@ pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
         if (column < height) & (row < width) {
             // SAFETY: within the matrix. The tile was written before the barrier; each element of `y` is one thread's.
             unsafe {
-                y.write((row * height + column) as usize, (*tile)[tx as usize][(ty + k.get() * ROWS) as usize]);
+                y.write(
+                    (row * height + column) as usize,
+                    (*tile)[tx as usize][(ty + k.get() * ROWS) as usize],
+                );
             }
         }
     });
