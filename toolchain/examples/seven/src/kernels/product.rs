@@ -15,6 +15,9 @@ pub const SIDE: u32 = 32;
 
 #[kernel]
 pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
+    if !n.is_multiple_of(SIDE) || block::dim_z() * grid::dim_z() != 1 {
+        return;
+    }
     let (Some(a), Some(b)) = (Matrix::of(a, n, n), Matrix::of(b, n, n)) else { return };
     let (mut left, mut right) = (shared!([f32; 1024]), shared!([f32; 1024]));
     let (x, y) = (Below::wrap(thread::x()), Below::wrap(thread::y()));
@@ -29,7 +32,7 @@ pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
     }
     let at = thread::global_y() as usize * n as usize + thread::global_x() as usize;
     if thread::global_x() < n && at < c.len() {
-        // SAFETY: within the array, and each element is one thread's.
+        // SAFETY: within the array, and each element is one thread's, as there is no z.
         unsafe { c.write(at, sum) };
     }
 }
@@ -59,6 +62,16 @@ mod tests {
             let expected: Vec<f32> = (0..n * n).map(|i| sum(i / n, i % n)).collect();
             assert_eq!(stream.download(&c)?, expected);
         }
+        Ok(())
+    }
+
+    #[warpsmith::test]
+    fn a_size_without_whole_tiles_gives_nothing(device: &Device) -> Result {
+        let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+        let (a, b) = (stream.filled(1600, 1.0f32)?, stream.filled(1600, 1.0f32)?);
+        let mut c = stream.zeroed(1600)?;
+        kernels.product(&stream, grid(40), (&a, &b, 40, &mut c))?;
+        assert_eq!(stream.download(&c)?, [0.0; 1600]);
         Ok(())
     }
 }

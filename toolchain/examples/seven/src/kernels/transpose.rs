@@ -18,7 +18,7 @@ const EACH: u32 = SIDE / ROWS;
 
 #[kernel]
 pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
-    if [block::dim_x(), block::dim_y(), block::dim_z()] != [SIDE, ROWS, 1] {
+    if [block::dim_x(), block::dim_y(), block::dim_z(), grid::dim_z()] != [SIDE, ROWS, 1, 1] {
         return;
     }
     let size = width as u64 * height as u64;
