@@ -18,11 +18,11 @@ const EACH: u32 = SIDE / ROWS;
 
 #[kernel]
 pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
-    if [block::dim_x(), block::dim_y(), block::dim_z(), grid::dim_z()] != [SIDE, ROWS, 1, 1] {
-        return;
-    }
+    let shape = [block::dim_x(), block::dim_y(), block::dim_z(), grid::dim_z()];
     let size = width as u64 * height as u64;
-    if size > x.len() as u64 || size > y.len() as u64 || size > u32::MAX as u64 {
+    let fits = (size <= x.len() as u64) & (size <= y.len() as u64) & (size <= u32::MAX as u64);
+    // One branch, so that the kernel waits once for all that it compares.
+    if !fits | (shape[0] ^ SIDE | shape[1] ^ ROWS | shape[2] ^ 1 | shape[3] ^ 1 != 0) {
         return;
     }
     let tile = shared!([[f32; 33]; 32]).as_ptr();
