@@ -22,6 +22,9 @@ pub struct Stop<C = i64> {
     pub target: Option<C>,
     /// Iterations without improvement.
     pub stagnation: Option<u64>,
+    /// Whether a run ends by itself once it no longer expects to find anything better. Only chained Lin-Kernighan knows that, where
+    /// it restarts.
+    pub may_settle: bool,
     /// Set from outside, for example by Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
     /// Whether an engine may take up to a second to improve its result after an interrupt, as chained Lin-Kernighan does by crossing
@@ -49,6 +52,8 @@ pub enum StopReason {
     LocalOptimum,
     /// It was interrupted.
     Interrupt,
+    /// Several restarts ended with the same result, and none with a better one.
+    Settled,
     /// An error occurred; the best tour until then was kept.
     Failure,
 }
@@ -62,6 +67,7 @@ impl<C> Stop<C> {
             iterations: None,
             target: None,
             stagnation: None,
+            may_settle: false,
             interrupt: Arc::default(),
             is_patient: Arc::default(),
         }
@@ -93,9 +99,9 @@ impl<C> Stop<C> {
 
     /// Returns the limits with a target of another cost type.
     pub fn with_target<D>(&self, target: Option<D>) -> Stop<D> {
-        let Stop { time, before, iterations, stagnation, .. } = *self;
+        let Stop { time, before, iterations, stagnation, may_settle, .. } = *self;
         let (interrupt, is_patient) = (self.interrupt.clone(), self.is_patient.clone());
-        Stop { time, before, iterations, target, stagnation, interrupt, is_patient }
+        Stop { time, before, iterations, target, stagnation, may_settle, interrupt, is_patient }
     }
 }
 

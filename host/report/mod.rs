@@ -61,7 +61,7 @@ pub struct Report {
     pub setup_seconds: f64,
     /// Iterations done.
     pub iterations: u64,
-    /// The iteration, from 1, that found the tour; 0 if there was no improvement over the initial tour.
+    /// The iteration, from 1, that found the tour; 0 if it was found before the first one.
     pub best_iteration: u64,
     /// Why the run stopped.
     pub stopped_by: StopReason,

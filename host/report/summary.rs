@@ -62,6 +62,8 @@ fn best_found(report: &Report) -> String {
     match report.best_iteration {
         0 if report.stopped_by == StopReason::LocalOptimum => "a descent without kicks".to_owned(),
         0 if report.stopped_by == StopReason::Optimal && report.iterations == 0 => "none needed".to_owned(),
+        // Crossing and descents come between and before kicks.
+        0 if report.trace.len() > 1 => "best found before the first one".to_owned(),
         0 => "no improvement over the initial tour".to_owned(),
         iteration => format!("best in iteration {iteration}"),
     }
@@ -75,6 +77,7 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
         StopReason::PublishedOptimum => "stopped at the published optimum",
         StopReason::Optimal => "stopped: optimal",
         StopReason::LocalOptimum => "stopped at a local optimum",
+        StopReason::Settled => "stopped: restarts find no shorter tour",
         StopReason::Stagnation => "stopped by stagnation",
         StopReason::Interrupt => "interrupted",
         StopReason::Failure => "ended early by a failure",

@@ -419,7 +419,7 @@ pub struct Solution {
     pub cost: i64,
     /// Iterations done; for `lk` and `ils`, kicks of each chain.
     pub iterations: u64,
-    /// The iteration (from 1) that found the tour; 0: no improvement over the initial tour.
+    /// The iteration (from 1) that found the tour; 0 if it was found before the first one.
     pub best_iteration: u64,
     /// Seconds of the whole run, including preparation.
     pub seconds: f64,

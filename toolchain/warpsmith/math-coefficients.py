@@ -203,6 +203,8 @@ def main():
     exp_p, exp_w = lambda r: (expm1(r) - r) / r**2, lambda r: r * r / exp(r)
     fit("EXP_F32", exp_p, exp_w, -edge, edge, range(5), "f32", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
     fit("EXP_F64", exp_p, exp_w, -edge, edge, range(10), "f64", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
+    exp2_p, exp2_w = lambda f: (2**f - 1) / f, lambda f: f / 2**f
+    fit("EXP2_F64", exp2_p, exp2_w, mpf("-0.5"), mpf("0.5"), range(11), "f64", "2^f = 1 + f P(f), |f| <= 1/2")
 
     # ln(1 + f) = f - f^2/2 + f^3 P(f).
     ln_p = lambda f: (log(1 + f) - f + f * f / 2) / f**3
@@ -227,7 +229,7 @@ def main():
     # tanh, sinh near 0; atan and asin.
     odd = lambda function: (lambda s: (function(sqrt(s)) / sqrt(s) - 1) / s, lambda s: s * sqrt(s) / function(sqrt(s)))
     p, w = odd(tanh)
-    fit("TANH_F32", p, w, 0, mpf("0.75") ** 2, range(6), "f32", "tanh x = x + x s P(s), s = x^2, |x| < 3/4")
+    fit("TANH_F32", p, w, 0, mpf("0.9375") ** 2, range(7), "f32", "tanh x = x + x s P(s), s = x^2, |x| < 15/16")
     fit("TANH_F64", p, w, 0, mpf("0.625") ** 2, range(12), "f64", "tanh x = x + x s P(s), s = x^2, |x| < 5/8")
     p, w = odd(sinh)
     fit("SINH_F32", p, w, 0, mpf(1), range(4), "f32", "sinh x = x + x s P(s), s = x^2, |x| < 1")

@@ -194,7 +194,8 @@ impl StopArgs {
             && !asked
         {
             let Limits { time, iterations, target, stagnation } = *limits;
-            return Stop { time, before: *elapsed, iterations, target, stagnation, interrupt, is_patient };
+            let stop = Stop { time, before: *elapsed, iterations, target, stagnation, ..Stop::never() };
+            return Stop { interrupt, is_patient, ..stop };
         }
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },
@@ -202,6 +203,7 @@ impl StopArgs {
             iterations: self.iterations.map(|i| i.count(instance.len())),
             target: self.target.map(|target| instance.inside(target)).max(proven),
             stagnation: self.stagnation,
+            may_settle: !given,
             interrupt,
             is_patient,
         }

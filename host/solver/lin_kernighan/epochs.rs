@@ -12,10 +12,14 @@ const SHARE: f64 = 0.5;
 /// The same for the last but one. What crossing takes in earlier epochs is lost to the last one: with 1/8, runs of ten seconds end with
 /// longer tours than without epochs (docs/performance.md).
 const SHARE_BEFORE_LAST: f64 = 1.0 / 16.0;
-/// The same where little is lost: where runs restart, and in a run as long as [`LONG`] with at least [`MANY`] tours.
+/// The same where little is lost: where runs restart, in a run as long as [`LONG`] with at least [`MANY`] tours, and in one as long as
+/// [`VERY_LONG`].
 const SHARE_BEFORE_LAST_OF_LONG: f64 = 1.0 / 3.0;
 const LONG: Duration = Duration::from_secs(30);
 const MANY: u32 = 100;
+const VERY_LONG: Duration = Duration::from_secs(60);
+/// Fewest tours that are worth crossing in an epoch that is not the last one, unless runs restart.
+const FEWEST_EARLY: u32 = 20;
 /// The same for epochs that kick a single tour: what is gained by cooling down early is partly lost when kicks go on.
 const SHARE_OF_ONE: f64 = 0.25;
 /// Latest end of the epochs that kick a single tour, as a share of the first epoch that crosses tours: these kicks are lost to the
@@ -55,12 +59,14 @@ impl Epochs {
         crossed: impl Fn(Duration) -> Option<u32>,
     ) -> Epochs {
         let first = FIRST.max(2 * ready);
-        let is_long = restart || (time >= LONG && crossed(time) >= Some(MANY));
+        let is_long = restart || time >= VERY_LONG || (time >= LONG && crossed(time) >= Some(MANY));
+        let fewest = if restart { 0 } else { FEWEST_EARLY };
+        let is_crossed = |&end: &Duration| crossed(end).is_some_and(|count| end == time || count >= fewest);
         let before_last = if is_long { SHARE_BEFORE_LAST_OF_LONG } else { SHARE_BEFORE_LAST };
         let before = |end: Duration, share: f64| Some(end.mul_f64(share)).filter(|&end| end >= first);
         let share = |end| if end == time { before_last } else { SHARE };
         let halves = std::iter::successors(Some(time), |&end| before(end, share(end)));
-        let mut ends: Vec<Duration> = halves.take_while(|&end| crossed(end).is_some()).collect();
+        let mut ends: Vec<Duration> = halves.take_while(is_crossed).collect();
         let crossed_from = ends.last().copied();
         let latest_of_one = match crossed_from {
             None => Some(time),
@@ -197,7 +203,7 @@ mod tests {
             seconds(&Epochs::of((Duration::ZERO, Duration::from_secs(time)), false, |_| Some(tours)))
         };
         assert_eq!(large(96, MANY), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 96.0]);
-        assert_eq!(large(96, MANY - 1), [0.75, 1.5, 3.0, 6.0, 96.0]);
+        assert_eq!(large(48, MANY - 1), [0.75, 1.5, 3.0, 48.0]);
         assert_eq!(large(24, MANY), [0.75, 1.5, 24.0]);
         let late = Epochs::of((Duration::from_secs(2), Duration::from_secs(96)), true, |_| Some(FEWEST));
         assert_eq!(seconds(&late), [4.0, 8.0, 16.0, 32.0, 96.0]);
@@ -205,6 +211,11 @@ mod tests {
         assert_eq!(large(8, MANY), [8.0]);
         // There is little time for a single tour where only the last epoch crosses others.
         assert_eq!(seconds(&of(12, 7.0)), [1.5, 12.0]);
+        // In two minutes tours of an epoch before the last one are crossed if there are twenty of them.
+        assert_eq!(large(120, MANY - 1), [0.625, 1.25, 2.5, 5.0, 10.0, 20.0, 40.0, 120.0]);
+        let growing =
+            Epochs::of((Duration::ZERO, Duration::from_secs(120)), false, |end| Some(end.as_secs() as u32));
+        assert_eq!(seconds(&growing), [1.25, 5.0, 20.0, 40.0, 120.0]);
         assert_eq!((seconds(&of(1, 0.0)), seconds(&of(0, 0.0))), (vec![1.0], vec![0.0]));
         assert_eq!((of(96, 7.0).is_crossed(), of(96, 7.0).are_crossed()), (false, true));
         assert!(!of(64, 1e9).are_crossed() && of(1, 0.0).is_crossed());

@@ -37,6 +37,8 @@ const COOLER: f32 = 0.3;
 /// After an interrupt, tours are crossed for one part in this many of the run's time, and no longer than [`MOST_INTERRUPTED`].
 const INTERRUPTED: f64 = 5.0;
 const MOST_INTERRUPTED: Duration = Duration::from_secs(1);
+/// A run that [may settle](Stop::may_settle) ends once this many restarts have ended with a tour as short as the best one.
+const SETTLED: u32 = 5;
 /// A descent is over once searching around all nodes gains less than this share of the tour.
 const ENOUGH: f64 = 1e-3;
 
@@ -73,6 +75,13 @@ struct LastStart {
     /// [`Rounds::kicks`] and [`Rounds::made`] at that time.
     kicks: u64,
     made: u64,
+}
+
+/// How many restarts ended with the shortest length so far.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Length {
+    cost: i64,
+    times: u32,
 }
 
 /// Where a run is, except for its tours.
@@ -119,6 +128,7 @@ struct Now {
     thread_rate: f64,
     /// Seconds of a round in the last batch.
     seconds_per_round: f64,
+    reached: Length,
     /// How many times the run has continued from a checkpoint.
     resumed: u32,
 }
@@ -197,6 +207,7 @@ impl<'a> Rounds<'a> {
             kicked_from: None,
             thread_rate: THREAD,
             seconds_per_round: 0.0,
+            reached: Length::default(),
             resumed: 0,
         };
         Ok(Rounds {
@@ -508,6 +519,17 @@ impl<'a> Rounds<'a> {
         agreed.unwrap_or(own)
     }
 
+    /// Notes the length with which a population ended; returns whether other restarts are unlikely to find a shorter one. The
+    /// first tours do not count: they are crossed along with the best ones of earlier epochs.
+    fn is_settled(&mut self, cost: i64, budget: &Budget) -> bool {
+        if self.now.last_start.times > 0 && cost == self.now.best_cost {
+            let before = if self.now.reached.cost == cost { self.now.reached.times } else { 0 };
+            self.now.reached = Length { cost, times: before + 1 };
+        }
+        // Runs that share tours would have to agree.
+        budget.deadline.stop.may_settle && self.partners.is_none() && self.now.reached.times >= SETTLED
+    }
+
     /// Restarts with as many other tours as were crossed, once those cannot be improved any more; false if that is not worth while,
     /// or does not fit in memory.
     fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
@@ -810,8 +832,12 @@ impl Engine for Rounds<'_> {
                     }
                     return Ok(1);
                 }
-                if is_exhausted && !self.restart(crossed, budget)? && !budget.is_over() {
-                    self.kick_on(budget)?;
+                if is_exhausted {
+                    if self.is_settled(state.best_cost, budget) {
+                        self.ended = Some(StopReason::Settled);
+                    } else if !self.restart(crossed, budget)? && !budget.is_over() {
+                        self.kick_on(budget)?;
+                    }
                 }
                 Ok(1)
             }
@@ -973,6 +999,17 @@ mod tests {
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
         let is_over = |rounds: &mut Rounds, _: Deadline| rounds.now.last_start.times >= 8;
         advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
+    }
+
+    #[test]
+    fn a_run_that_may_settle_ends_once_restarts_end_with_the_same_length() {
+        let stop = Stop { time: Some(Duration::from_secs(600)), may_settle: true, ..Stop::never() };
+        let has_ended = |rounds: &mut Rounds, _: Deadline| rounds.status().ended.is_some();
+        advance((200, 10), Epochs::one(stop.time, true), &stop, has_ended, |rounds| {
+            assert_eq!(rounds.status().ended, Some(StopReason::Settled));
+            assert!(rounds.now.last_start.times >= SETTLED && rounds.now.reached.times == SETTLED);
+            assert_eq!(rounds.now.reached.cost, rounds.now.best_cost);
+        });
     }
 
     #[test]

@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::ptx::{function_name, is_of_lines};
+use crate::syntax::{function_name, is_of_lines};
 
 /// How far a value is the same.
 type Level = u8;

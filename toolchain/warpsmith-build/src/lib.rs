@@ -43,6 +43,7 @@ mod packaged;
 pub mod ptx;
 pub mod source;
 mod store;
+mod syntax;
 pub mod toolchain;
 pub mod usage;
 

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::divergence;
+use crate::syntax::{function_name, is_of_lines};
 
 /// The fault of a text without kernels.
 const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public function, or, without the library, \
@@ -211,11 +212,6 @@ pub fn without_lines(ptx: &str) -> String {
     kept
 }
 
-/// Returns whether a line names a source file or a line of it.
-pub(crate) fn is_of_lines(code: &str) -> bool {
-    [".loc", ".file"].contains(&code.split_whitespace().next().unwrap_or(""))
-}
-
 /// Returns the comments after `//@word `, each once: a macro used from several crates repeats them.
 fn comments<'a>(ptx: &'a str, word: &str) -> BTreeSet<Vec<&'a str>> {
     let rest = |line: &'a str| line.trim().strip_prefix("//@")?.strip_prefix(word)?.strip_prefix(' ');
@@ -275,13 +271,6 @@ fn define_comparisons(ptx: &str) -> String {
         text.replace_range(start..start + length + 2, &COMPARE.replace("NAME", name));
     }
     text
-}
-
-/// Returns the name in `(.param .b32 result) name(` or `name(`, the text after `.func`.
-pub(crate) fn function_name(rest: &str) -> &str {
-    let rest = rest.trim_start();
-    let rest = if rest.starts_with('(') { rest.split_once(')').map_or("", |(_, r)| r) } else { rest };
-    rest.trim_start().split(|c: char| !(c.is_alphanumeric() || "_$%.".contains(c))).next().unwrap_or("")
 }
 
 /// Checks a finished text, and takes what [`ir`](crate::ir) found. Each kernel of `one_barrier` must contain exactly one barrier.

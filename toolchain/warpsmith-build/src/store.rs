@@ -51,8 +51,7 @@ pub fn keep(folder: &Path, job: &Job<'_>, compiled: &Compiled) -> io::Result<()>
     let files: BTreeSet<&PathBuf> = files.collect();
     let mut inputs = BTreeSet::new();
     for file in &files {
-        // The environment of the compiler is not known here.
-        if fs::read_to_string(file).is_ok_and(|text| text.contains("env!(")) {
+        if reads_environment(&fs::read_to_string(file).unwrap_or_default()) {
             return Ok(());
         }
         let manifest = file.ancestors().map(|dir| dir.join("Cargo.toml")).find(|file| file.is_file());
@@ -76,6 +75,13 @@ pub fn keep(folder: &Path, job: &Job<'_>, compiled: &Compiled) -> io::Result<()>
         fs::remove_dir_all(&part)?;
     }
     Ok(())
+}
+
+/// Returns whether a source is compiled with values of the environment, which are not known here. Those that cargo sets follow from
+/// the manifests, and the folder of a build, which the library's macro for hosts names, holds nothing for kernels.
+fn reads_environment(source: &str) -> bool {
+    let known = |rest: &&str| rest.starts_with("\"OUT_DIR\"") || rest.starts_with("\"CARGO_");
+    source.split("env!(").skip(1).any(|rest| !known(&rest))
 }
 
 /// Returns what is known before compiling, as one number; `None` if too little is.
@@ -110,4 +116,43 @@ fn hash(of: &impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_taken_if_its_files_are_the_same() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let source = folder.path().join("a b.rs");
+        fs::write(&source, "one").unwrap();
+        let entry = folder.path().join("entry");
+        fs::create_dir(&entry).unwrap();
+        let inputs = format!("{} {}\n", hash_of_file(&source).unwrap(), source.display());
+        for (name, text) in
+            [(INPUTS, inputs.as_str()), (PTX, "ptx"), (FINDINGS, "remainder\tk\tfrem\n"), (MESSAGES, "m")]
+        {
+            fs::write(entry.join(name), text).unwrap();
+        }
+        let kept = read(&entry).unwrap();
+        assert_eq!(
+            (kept.ptx.as_str(), kept.messages.as_str(), &kept.files),
+            ("ptx", "m", &vec![source.clone()])
+        );
+        assert_eq!(kept.findings[0].text, "frem");
+        fs::write(&source, "two").unwrap();
+        assert!(read(&entry).is_none());
+        fs::remove_file(&source).unwrap();
+        assert!(read(&entry).is_none());
+    }
+
+    #[test]
+    fn sources_that_read_the_environment_are_known() {
+        assert!(reads_environment("const X: &str = env!(\"USER\");"));
+        assert!(reads_environment("option_env!( \"USER\")"));
+        assert!(!reads_environment(
+            "include!(concat!(env!(\"OUT_DIR\"), \"/kernels.rs\")); env!(\"CARGO_PKG_NAME\")"
+        ));
+    }
 }

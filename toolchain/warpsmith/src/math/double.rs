@@ -63,7 +63,8 @@ pub fn rsqrt(x: f64) -> f64 {
     let (t, low) = product64(scaled, z);
     let e = fma64(-low, z, fma64(-t, z, 1.0));
     let z = fma64(z * 0.5, e, z);
-    let y = if scaled > 0.0 && scaled < INFINITY { z } else { y };
+    // At 0 and infinity the approximation is exact, and the correction is NaN.
+    let y = if z.is_nan() { y } else { z };
     if small { y * 134_217_728.0 } else { y }
 }
 
@@ -82,7 +83,9 @@ pub fn hypot(x: f64, y: f64) -> f64 {
     };
     let (scale, back) = (power64(down), power64(-down));
     let (a, b) = (large * scale, less * scale);
-    let result = sqrt64(fma64(a, a, b * b)) * back;
+    let square = fma64(a, a, b * b);
+    let (root, low) = root(square);
+    let result = (root + low) * back;
     if x == INFINITY || y == INFINITY {
         INFINITY
     } else if x.is_nan() || y.is_nan() {
@@ -237,21 +240,36 @@ fn exp_parts(x: f64) -> (f64, f64, i32) {
 #[inline(always)]
 fn scale(x: f64, k: i32) -> f64 {
     if k > -1022 && k < 1023 {
-        // In one step, as an addition to the exponent.
-        f64::from_bits(x.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+        shift(x, k)
     } else {
         let half = k >> 1;
         x * power64(half) * power64(k - half)
     }
 }
 
+/// The high word without the sign: comparisons of it are cheaper than those of the number.
+#[inline(always)]
+fn size(x: f64) -> u32 {
+    (x.to_bits() >> 32) as u32 & 0x7fff_ffff
+}
+
+/// x * 2^k as an addition to the exponent: x and the result are normal.
+#[inline(always)]
+fn shift(x: f64, k: i32) -> f64 {
+    f64::from_bits(x.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+}
+
 /// e^x.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
-    let (r, w, k) = exp_parts(x);
-    let y = 1.0 + (r + w);
-    if x.abs() < 708.0 {
-        f64::from_bits(y.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    let shifted = fma64(x, LOG2E_F64[0], ROUND);
+    let n = shifted - ROUND;
+    let r = fma64(-n, LN2_DD[1], fma64(-n, LN2_DD[0], x));
+    let y = fma64(fma64(polynomial64(r, &EXP_F64), r, 1.0), r, 1.0);
+    let k = shifted.to_bits() as i32;
+    // |x| < 708
+    if size(x) < 0x4086_2000 {
+        shift(y, k)
     } else if x > 709.8 {
         INFINITY
     } else if x < -745.2 {
@@ -268,13 +286,11 @@ pub fn exp(x: f64) -> f64 {
 pub fn exp2(x: f64) -> f64 {
     let shifted = x + ROUND;
     let f = x - (shifted - ROUND);
-    // f ln 2 in two parts
-    let (r, low) = product64(f, LN2_DD[0]);
-    let low = fma64(f, LN2_DD[1], low);
-    let y = 1.0 + (r + fma64(r * r, polynomial64(r, &EXP_F64), low));
+    let y = fma64(polynomial64(f, &EXP2_F64), f, 1.0);
     let k = shifted.to_bits() as i32;
-    if x.abs() < 1022.0 {
-        f64::from_bits(y.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    // |x| < 1022
+    if size(x) < 0x408f_f000 {
+        shift(y, k)
     } else if x >= 1024.0 {
         INFINITY
     } else if x < -1075.0 {
@@ -289,7 +305,8 @@ pub fn exp2(x: f64) -> f64 {
 /// x > 0 as m * 2^e, e a whole number, m from sqrt(1/2) to sqrt 2: m and e.
 #[inline(always)]
 fn mantissa(x: f64) -> (f64, f64) {
-    let small = x < f64::MIN_POSITIVE;
+    // Comparisons of high words are cheaper than those of numbers.
+    let small = ((x.to_bits() >> 32) as i32) < 0x0010_0000;
     let bits = if small { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
     let (high, low) = ((bits >> 32) as u32, bits as u32);
     let above = high.wrapping_sub(0x3fe6_a09e) & 0xfff0_0000;
@@ -301,10 +318,16 @@ fn mantissa(x: f64) -> (f64, f64) {
     (m, e)
 }
 
+/// Whether x is positive and finite: as bits minus 1, all others are larger.
+#[inline(always)]
+fn positive(x: f64) -> bool {
+    x.to_bits().wrapping_sub(1) < 0x7fef_ffff_ffff_ffff
+}
+
 /// What a logarithm is outside of the finite positive numbers.
 #[inline(always)]
 fn logarithm_special(x: f64, result: f64) -> f64 {
-    if x > 0.0 && x < INFINITY {
+    if positive(x) {
         result
     } else if x == 0.0 {
         -INFINITY
@@ -364,7 +387,7 @@ pub fn log10(x: f64) -> f64 {
     log_base(x, LOG10E_F64, LOG10_2_F64)
 }
 
-/// ln of x > 0, finite, in two parts, to 2^-65 of its value.
+/// ln of x > 0, finite, in two parts, to 2^-63 of its value; the second may overlap the first by some bits.
 #[inline(always)]
 fn ln_exact(x: f64) -> (f64, f64) {
     let (m, e) = mantissa(x);
@@ -389,41 +412,24 @@ fn ln_exact(x: f64) -> (f64, f64) {
     let (main, main_low) = product64(e, LN2_DD[0]);
     let main_low = fma64(e, LN2_DD[1], main_low);
     let (sum, more) = sum64(main, high);
-    sum64(sum, more + (low + main_low))
+    (sum, more + (low + main_low))
 }
 
 /// x to the power of y.
 #[inline(always)]
 pub fn pow(x: f64, y: f64) -> f64 {
-    let a = x.abs();
-    let (log, log_low) = ln_exact(a);
-    let limited = if y > 1e30 {
-        1e30
-    } else if y < -1e30 {
-        -1e30
-    } else {
-        y
-    };
-    let (p, p_low) = product64(log, limited);
-    let p_low = fma64(log_low, limited, p_low);
-    // e^p; where it is out of range so is p limited.
-    let p = if p > 800.0 {
-        800.0
-    } else if p < -800.0 {
-        -800.0
-    } else {
-        p
-    };
-    let p_low = if p.abs() == 800.0 { 0.0 } else { p_low };
+    let (log, log_low) = ln_exact(x.abs());
+    let (p, p_low) = product64(log, y);
+    let p_low = fma64(log_low, y, p_low);
     let shifted = fma64(p, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
-    let exact = fma64(-n, LN2_DD[0], p);
-    let (r, r_low) = sum64(exact, fma64(-n, LN2_DD[1], p_low));
+    let (r, r_low) = sum64(fma64(-n, LN2_DD[0], p), fma64(-n, LN2_DD[1], p_low));
     let w = fma64(r * r, polynomial64(r, &EXP_F64), fma64(r, r_low, r_low));
     let value = 1.0 + (r + w);
     let k = shifted.to_bits() as i32;
-    let result = if p.abs() < 708.0 {
-        f64::from_bits(value.to_bits().wrapping_add(u64::from((k as u32) << 20) << 32))
+    // |p| < 708, else p may be infinite, and the value NaN.
+    let result = if size(p) < 0x4086_2000 {
+        shift(value, k)
     } else if p > 710.0 {
         INFINITY
     } else if p < -746.0 {
@@ -431,18 +437,19 @@ pub fn pow(x: f64, y: f64) -> f64 {
     } else {
         scale(value, k)
     };
-    if x > 0.0 && a < INFINITY && y.abs() < INFINITY && x != 1.0 {
+    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
+    if positive(x) && size(y) < 0x7ff0_0000 {
         return result;
     }
-    let integer = trunc64(y) == y;
-    let half = y * 0.5;
-    let odd = integer && trunc64(half) != half;
-    pow_special(x, y, result, integer, odd)
+    pow_special(x, y, result)
 }
 
 #[inline(always)]
-fn pow_special(x: f64, y: f64, result: f64, integer: bool, odd: bool) -> f64 {
+fn pow_special(x: f64, y: f64, result: f64) -> f64 {
     let a = x.abs();
+    // From 2^53 on all are even.
+    let integer = trunc64(y) == y;
+    let odd = integer && trunc64(y * 0.5) != y * 0.5;
     if x == 1.0 || y == 0.0 {
         return 1.0;
     }
@@ -543,8 +550,10 @@ pub fn cbrt(x: f64) -> f64 {
     let third = ((e + 1077) * 21_846) >> 16;
     let rest = e + 1077 - 3 * third;
     let m = m * power64(rest);
-    let y = f64::from(cbrt_seed(m as f32));
-    // Halley: y - y (y^3 - m) / (2 y^3 + m); y has few bits, so that its square is exact, and the difference nearly.
+    // m^(-2/3) to 20 bits, and from it the root.
+    let single = m as f32;
+    let y = f64::from(single * cbrt_seed(single));
+    // Halley: y - y (y^3 - m) / (2 y^3 + m); y has few bits, so that its square is exact.
     let square = y * y;
     let residual = fma64(square, y, -m);
     let step = residual * rcp64(fma64(square + square, y, m));
@@ -552,9 +561,9 @@ pub fn cbrt(x: f64) -> f64 {
     f64::copysign(y * power64(third - 359), x)
 }
 
-/// atan of x + lost, 0 <= x <= 1, in two parts.
+/// An angle plus or minus (`sign`) atan(x + lost), 0 <= x <= 1. The angle is 0 or larger than 1, in two parts.
 #[inline(always)]
-fn atan_unit(x: f64, lost: f64) -> (f64, f64) {
+fn atan_from(angle: f64, angle_low: f64, sign: f64, x: f64, lost: f64) -> f64 {
     let s = x * x;
     // The derivative, 1 / (1 + s), to a few bits.
     let lost = lost * fma64(-0.5, s, 1.0);
@@ -563,7 +572,9 @@ fn atan_unit(x: f64, lost: f64) -> (f64, f64) {
     let cube = x * s;
     // What rounding took from the cube, times the mean slope.
     let lost = fma64(fma64(x, s, -cube), -0.25, lost);
-    sum64(x, fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost)))
+    let tail = fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost));
+    let sum = fma64(sign, x, angle);
+    sum + (fma64(sign, x, angle - sum) + fma64(sign, tail, angle_low))
 }
 
 /// The arc tangent.
@@ -571,14 +582,13 @@ fn atan_unit(x: f64, lost: f64) -> (f64, f64) {
 pub fn atan(x: f64) -> f64 {
     let a = x.abs();
     let outside = a > 1.0;
-    let y = rcp64(a);
-    let lost = fma64(-a, y, 1.0) * y;
-    // Where the reciprocal leaves the range, pi/2 is right.
-    let (y, lost) = if a < 1e300 { (y, lost) } else { (0.0, 0.0) };
-    let (high, low) = if outside { atan_unit(y, lost) } else { atan_unit(a, 0.0) };
-    let (sum, more) = sum64(PIO2_F64[0], -high);
-    let result = if outside { sum + (more + (PIO2_F64[1] - low)) } else { high + low };
-    if x.is_nan() { x } else { f64::copysign(result, x) }
+    // Beyond the limit pi/2 is right. (`min` makes NaN a number, which is not used then.)
+    let limited = a.min(1e300);
+    let y = rcp64(limited);
+    let lost = fma64(-limited, y, 1.0) * y;
+    let (angle, low, sign, t, lost) =
+        if outside { (PIO2_F64[0], PIO2_F64[1], -1.0, y, lost) } else { (0.0, 0.0, 1.0, a, 0.0) };
+    f64::copysign(atan_from(angle, low, sign, t, lost), x)
 }
 
 /// The quotient less / large <= 1 in two parts.
@@ -620,7 +630,6 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     let turned = ay > ax;
     let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
     let (ratio, lost) = ratio(less, large);
-    let (high, low) = atan_unit(ratio, lost);
     // The angle from the nearer axis to that of the quadrant.
     let left = x.is_sign_negative();
     let (base, base_low) = if turned {
@@ -630,10 +639,8 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     } else {
         (0.0, 0.0)
     };
-    let (h, l) = if turned != left { (-high, -low) } else { (high, low) };
-    // The base is 0 or larger than the rest; added to 0 nothing is lost.
-    let (sum, more) = sum64(base, h);
-    f64::copysign(sum + (more + (l + base_low)), y)
+    let sign = if turned != left { -1.0 } else { 1.0 };
+    f64::copysign(atan_from(base, base_low, sign, ratio, lost), y)
 }
 
 /// The arc sine of t, without its main term t.
@@ -642,45 +649,52 @@ fn asin_tail(t: f64, s: f64) -> f64 {
     t * s * polynomial64(s, &ASIN_F64)
 }
 
-/// The square root of 0 <= x <= 1 and what its rounding lost.
+/// The square root of a normal number or 0, nearly rounded to nearest, and what the rounding lost.
 #[inline(always)]
 fn root(x: f64) -> (f64, f64) {
-    let y = sqrt64(x);
-    let low = if y > 0.0 { fma64(-y, y, x) * rcp64_seed(y + y) } else { 0.0 };
-    (y, low)
+    let r = if x > 0.0 { rsqrt64_seed(x) } else { 0.0 };
+    // From 20 bits to 40, and from there in the root itself.
+    let e = fma64(-x * r, r, 1.0);
+    let r = fma64(r * e, fma64(e, 0.375, 0.5), r);
+    let y = x * r;
+    (y, fma64(-y, y, x) * (0.5 * r))
 }
 
 /// The arc sine.
 #[inline(always)]
 pub fn asin(x: f64) -> f64 {
     let a = x.abs();
-    if a <= 0.5 {
-        return f64::copysign(a + asin_tail(a, a * a), x);
-    }
+    let near = a <= 0.5;
     // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
-    let s = fma64(-0.5, a, 0.5);
-    let (t, low) = root(s);
+    let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
+    let (y, low) = root(s);
+    let t = if near { a } else { y };
     let tail = asin_tail(t, s);
     let (sum, more) = sum64(PIO2_F64[0], -2.0 * t);
-    f64::copysign(sum + (more + fma64(-2.0, tail + low, PIO2_F64[1])), x)
+    let far = sum + (more + fma64(-2.0, tail + low, PIO2_F64[1]));
+    let result = f64::copysign(if near { t + tail } else { far }, x);
+    if a <= 1.0 { result } else { NAN }
 }
 
 /// The arc cosine.
 #[inline(always)]
 pub fn acos(x: f64) -> f64 {
     let a = x.abs();
-    if a <= 0.5 {
-        let tail = asin_tail(x, a * a);
-        let (sum, more) = sum64(PIO2_F64[0], -x);
-        return sum + (more + (PIO2_F64[1] - tail));
-    }
-    let s = fma64(-0.5, a, 0.5);
-    let (t, low) = root(s);
+    let near = a <= 0.5;
+    let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
+    let (y, low) = root(s);
+    let t = if near { x } else { y };
     let tail = asin_tail(t, s);
-    if x > 0.0 {
-        2.0 * (t + (tail + low))
+    // pi/2 - asin x; or 2 asin sqrt((1 - a) / 2), for negative numbers that from pi.
+    let (base, base_low, factor) = if near {
+        (PIO2_F64[0], PIO2_F64[1], -1.0)
+    } else if x > 0.0 {
+        (0.0, 0.0, 2.0)
     } else {
-        let (sum, more) = sum64(PI_F64[0], -2.0 * t);
-        sum + (more + fma64(-2.0, tail + low, PI_F64[1]))
-    }
+        (PI_F64[0], PI_F64[1], -2.0)
+    };
+    let low = if near { 0.0 } else { low };
+    let (sum, more) = sum64(base, factor * t);
+    let result = sum + (more + fma64(factor, tail + low, base_low));
+    if a <= 1.0 { result } else { NAN }
 }

@@ -32,6 +32,11 @@
 //! inverse hyperbolic tangent; powers carry the logarithm in two numbers. Quotients start from the device's approximate reciprocal, with corrections by
 //! Newton's method.
 
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "a negated comparison is true of NaN, and that is meant"
+)]
+
 #[rustfmt::skip]
 mod coefficients;
 pub mod double;

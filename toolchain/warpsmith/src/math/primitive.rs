@@ -74,10 +74,10 @@ mod device {
         result
     }
 
-    /// The cube root of a number from 1 to 8, to 20 bits.
+    /// x^(-2/3) for x from 1 to 8, to 20 bits.
     #[inline(always)]
     pub fn cbrt_seed(x: f32) -> f32 {
-        exp2_seed(log2_seed(x) * (1.0 / 3.0))
+        exp2_seed(log2_seed(x) * (-2.0 / 3.0))
     }
 }
 
@@ -141,7 +141,8 @@ mod host {
     /// a * b + c, limited to 0 ..= 1; NaN becomes 0.
     #[inline(always)]
     pub fn fma32_saturated(a: f32, b: f32, c: f32) -> f32 {
-        fma32(a, b, c).max(0.0).min(1.0)
+        let value = fma32(a, b, c);
+        if value > 0.0 { value.min(1.0) } else { 0.0 }
     }
 
     #[inline(always)]
@@ -190,14 +191,14 @@ mod host {
         if result < f32::MIN_POSITIVE { 0.0 } else { result }
     }
 
-    /// The cube root of a number from 1 to 8, to 20 bits.
+    /// x^(-2/3) for x from 1 to 8, to 20 bits.
     #[inline(always)]
     pub fn cbrt_seed(x: f32) -> f32 {
         let mut y = f32::from_bits(x.to_bits() / 3 + 0x2a51_37a0);
         for _ in 0..3 {
             y -= (y * y * y - x) / (3.0 * y * y);
         }
-        y
+        1.0 / (y * y)
     }
 }
 

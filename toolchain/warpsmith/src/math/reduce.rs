@@ -20,11 +20,11 @@ pub const ROUND64: f64 = 6_755_399_441_055_744.0;
 
 /// Up to here the multiples of pi/2 are exact enough: 12 bits, 26 bits.
 const MODERATE32: f32 = 6_432.0;
-const MODERATE64: f64 = 1.0e8;
+const MODERATE64: u32 = (1.0e8_f64.to_bits() >> 32) as u32;
 
 #[inline(always)]
 pub fn reduce32(x: f32) -> Reduced<f32> {
-    if x.abs() > MODERATE32 || x.is_nan() {
+    if !(x.abs() <= MODERATE32) {
         return reduce32_large(x);
     }
     let shifted = fma32(x, TWO_OVER_PI_F32, ROUND32);
@@ -76,7 +76,8 @@ fn reduce32_large(x: f32) -> Reduced<f32> {
 
 #[inline(always)]
 pub fn reduce64(x: f64) -> Reduced<f64> {
-    if x.abs() > MODERATE64 || x.is_nan() {
+    // A comparison of the high words, which is cheaper.
+    if (x.to_bits() >> 32) as u32 & 0x7fff_ffff >= MODERATE64 {
         return reduce64_large(x);
     }
     let shifted = fma64(x, TWO_OVER_PI_F64, ROUND64);

@@ -63,7 +63,7 @@ pub fn rsqrt(x: f32) -> f32 {
     let e = fma32(-low, y, fma32(-t, y, 1.0));
     let corrected = fma32(y * 0.5, e, y);
     // At 0 and infinity the approximation is exact, and the correction is NaN.
-    let y = if scaled > 0.0 && scaled < INFINITY { corrected } else { y };
+    let y = if corrected.is_nan() { y } else { corrected };
     if small { y * 4096.0 } else { y }
 }
 
@@ -72,7 +72,7 @@ pub fn rsqrt(x: f32) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (x, y) = (x.abs(), y.abs());
     let (large, less) = if x > y { (x, y) } else { (y, x) };
-    // By a power of two that brings the larger one to 1 ..= 4, or to 2^-21 for the smallest.
+    // By a power of two that brings the larger one to 1 ..= 4, or to 2^-25 for the smallest.
     let exponent = (large.to_bits() >> 23) as i32 - 127;
     let down = if exponent < -124 {
         124
@@ -83,7 +83,9 @@ pub fn hypot(x: f32, y: f32) -> f32 {
     };
     let (scale, back) = (power32(down), power32(-down));
     let (a, b) = (large * scale, less * scale);
-    let result = sqrt32(fma32(a, a, b * b)) * back;
+    let square = fma32(a, a, b * b);
+    let (root, low) = root(square);
+    let result = (root + low) * back;
     if x == INFINITY || y == INFINITY {
         INFINITY
     } else if x.is_nan() || y.is_nan() {
@@ -277,25 +279,25 @@ pub fn ln(x: f32) -> f32 {
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
     let (e, f) = mantissa(x);
-    // f * (1 / ln 2) in two parts, and the rest.
-    let (high, low) = product32(f, LOG2E_F32[0]);
-    let rest = fma32(f * f, polynomial32(f, &LOG2_F32), fma32(f, LOG2E_F32[1], low));
-    // e is 0, or larger than the other.
-    let (sum, more) = sum32(e, high);
-    logarithm_special(x, sum + (more + rest))
+    // e + f / ln 2 and what its rounding lost: e is 0 or larger.
+    let sum = fma32(f, LOG2E_F32[0], e);
+    let lost = fma32(f, LOG2E_F32[0], e - sum);
+    let rest = fma32(f * f, polynomial32(f, &LOG2_F32), fma32(f, LOG2E_F32[1], lost));
+    logarithm_special(x, sum + rest)
 }
 
 /// The decimal logarithm.
 #[inline(always)]
 pub fn log10(x: f32) -> f32 {
     let (e, f) = mantissa(x);
-    let (high, low) = product32(f, LOG10E_F32[0]);
-    let rest = fma32(f * f, polynomial32(f, &LOG10_F32), fma32(f, LOG10E_F32[1], low));
-    let (sum, more) = sum32(e * LOG10_2_F32[0], high);
-    logarithm_special(x, sum + fma32(e, LOG10_2_F32[1], more + rest))
+    let whole = e * LOG10_2_F32[0];
+    let sum = fma32(f, LOG10E_F32[0], whole);
+    let lost = fma32(e, LOG10_2_F32[1], fma32(f, LOG10E_F32[0], whole - sum));
+    let rest = fma32(f * f, polynomial32(f, &LOG10_F32), fma32(f, LOG10E_F32[1], lost));
+    logarithm_special(x, sum + rest)
 }
 
-/// log2 of x > 0, finite, in two parts, to 2^-34 of its value.
+/// log2 of x > 0, finite, in two parts, to 2^-32 of its value; the second may overlap the first by some bits.
 #[inline(always)]
 fn log2_parts(x: f32) -> (f32, f32) {
     let small = x < f32::MIN_POSITIVE;
@@ -326,7 +328,7 @@ fn log2_parts(x: f32) -> (f32, f32) {
     let low = low + (main_low + tail_low);
     // e is 0, or larger than the rest.
     let (sum, more) = sum32(e, high);
-    sum32(sum, more + low)
+    (sum, more + low)
 }
 
 /// x to the power of y.
@@ -335,33 +337,25 @@ pub fn pow(x: f32, y: f32) -> f32 {
     let a = x.abs();
     let (log, log_low) = log2_parts(a);
     // More would overflow on the way, and gives 0, 1 or infinity in any case.
-    let limited = if y > 1e20 {
-        1e20
-    } else if y < -1e20 {
-        -1e20
-    } else {
-        y
-    };
+    let limited = y.clamp(-1e20, 1e20);
     let (p, p_low) = product32(log, limited);
     let p_low = fma32(log_low, limited, p_low);
     let (n, scale) = whole(p, 1.0);
     let f = (p - n) + p_low;
     let result = exp2_seed(f) * scale;
-    // From 2^24 on all are even; above, x + x and so on stay the same.
-    let half = y * 0.5;
-    let integer = trunc32(y) == y;
-    let odd = integer && trunc32(half) != half;
-    let finite = a > 0.0 && a < INFINITY;
-    // Most inputs are positive and finite.
-    if x > 0.0 && finite && y.abs() < INFINITY && x != 1.0 {
+    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
+    if x.to_bits().wrapping_sub(1) < 0x7f7f_ffff && y.abs() < INFINITY {
         return result;
     }
-    pow_special(x, y, result, integer, odd)
+    pow_special(x, y, result)
 }
 
 #[inline(always)]
-fn pow_special(x: f32, y: f32, result: f32, integer: bool, odd: bool) -> f32 {
+fn pow_special(x: f32, y: f32, result: f32) -> f32 {
     let a = x.abs();
+    // From 2^24 on all are even.
+    let integer = trunc32(y) == y;
+    let odd = integer && trunc32(y * 0.5) != y * 0.5;
     if x == 1.0 || y == 0.0 {
         return 1.0;
     }
@@ -395,7 +389,7 @@ pub fn tanh(x: f32) -> f32 {
     let s = x * x;
     let small = fma32(x * s, polynomial32(s, &TANH_F32), x);
     // 1 - 2 / (e^(2a) + 1), 1 from a = 9.1 on
-    let a = if a > 10.0 { 10.0 } else { a };
+    let a = a.min(10.0);
     let t = a * TWO_LOG2E_F32[0];
     let lost = fma32(a, TWO_LOG2E_F32[0], -t);
     let e = exp2_seed(t);
@@ -405,13 +399,14 @@ pub fn tanh(x: f32) -> f32 {
     let y = rcp32_seed(d);
     let error = fma32(-d_low, y, fma32(-d, y, 1.0));
     let large = fma32(-2.0, fma32(y, error, y), 1.0);
-    f32::copysign(if a < 0.75 { small } else { large }, x)
+    // NaN is not large.
+    f32::copysign(if x.abs() >= 0.9375 { large } else { small }, x)
 }
 
-/// e^a for a >= 0 as (high + low) * 2^k, at most 2^144.
+/// e^a for a >= 0 as (high + low) * 2^k, k at most 130; beyond 90 it is that of 90.
 #[inline(always)]
 fn exp_parts(a: f32) -> (f32, f32, i32) {
-    let a = if a > 100.0 { 100.0 } else { a };
+    let a = if a > 90.0 { 90.0 } else { a };
     let shifted = fma32(a, LOG2E_F32[0], ROUND);
     let n = shifted - ROUND;
     let exact = fma32(-n, LN2_SS[0], a);
@@ -427,14 +422,10 @@ fn exp_parts(a: f32) -> (f32, f32, i32) {
 #[inline(always)]
 fn hyperbolic(a: f32, sign: f32) -> f32 {
     let (high, low, k) = exp_parts(a);
-    if a < 80.0 {
-        let scale = power32(k - 1);
-        let inverse = rcp32_seed(high) * (sign * power32(-k - 1));
-        fma32(high, scale, fma32(low, scale, inverse))
-    } else {
-        // In two steps: 2^k may be out of range where half of it is not.
-        (high + low) * power32((k >> 1) - 1) * power32(k - (k >> 1))
-    }
+    // A quarter of the result, as 2^(k - 1) may be out of range. Where the counterpart's is, it counts for nothing.
+    let scale = power32(k - 3);
+    let inverse = rcp32_seed(high) * (sign * power32(if k > 120 { -123 } else { -k - 3 }));
+    4.0 * fma32(high, scale, fma32(low, scale, inverse))
 }
 
 /// The hyperbolic sine.
@@ -442,15 +433,14 @@ fn hyperbolic(a: f32, sign: f32) -> f32 {
 pub fn sinh(x: f32) -> f32 {
     let a = x.abs();
     let s = x * x;
-    let result = if a < 1.0 { fma32(x * s, polynomial32(s, &SINH_F32), x) } else { hyperbolic(a, -1.0) };
-    if x.is_nan() { x } else { f32::copysign(result, x) }
+    let result = if a >= 1.0 { hyperbolic(a, -1.0) } else { fma32(x * s, polynomial32(s, &SINH_F32), x) };
+    f32::copysign(result, x)
 }
 
 /// The hyperbolic cosine.
 #[inline(always)]
 pub fn cosh(x: f32) -> f32 {
-    let result = hyperbolic(x.abs(), 1.0);
-    if x.is_nan() { x } else { result }
+    hyperbolic(x.abs(), 1.0)
 }
 
 /// The cube root.
@@ -462,24 +452,30 @@ pub fn cbrt(x: f32) -> f32 {
     }
     let (m, e) = split(a);
     // 2^e = 2^(3 third) * 2^rest
-    let third = (e + 150) * 21_846 >> 16;
+    let third = ((e + 150) * 21_846) >> 16;
     let rest = e + 150 - 3 * third;
     let m = m * power32(rest);
-    let y = cbrt_seed(m);
-    // Newton: y - (y^3 - m) / (3 y^2)
+    // m^(-2/3), which gives the root and the slope of its correction, Newton's: y - (y^3 - m) / (3 y^2).
+    let z = cbrt_seed(m);
+    let y = m * z;
     let (square, low) = product32(y, y);
     let residual = fma32(square, y, -m) + low * y;
-    let y = fma32(-residual, rcp32_seed(3.0 * square), y);
+    let y = fma32(-residual, z * (1.0 / 3.0), y);
     f32::copysign(y * power32(third - 50), x)
 }
 
-/// atan of x + lost, 0 <= x <= 1, in two parts.
+/// An angle plus or minus (`sign`) atan(x + lost), 0 <= x <= 1. The angle is 0 or larger than 1, in two parts.
 #[inline(always)]
-fn atan_unit(x: f32, lost: f32) -> (f32, f32) {
+fn atan_from(angle: f32, angle_low: f32, sign: f32, x: f32, lost: f32) -> f32 {
     let s = x * x;
     // The derivative, 1 / (1 + s), to a few bits.
     let lost = lost * fma32(-0.5, s, 1.0);
-    sum32(x, fma32(x * s, polynomial32(s, &ATAN_F32), lost))
+    // The first coefficient by itself, so that no sum is rounded that counts.
+    let [first, rest @ ..] = ATAN_F32;
+    let cube = x * s;
+    let tail = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
+    let sum = fma32(sign, x, angle);
+    sum + (fma32(sign, x, angle - sum) + fma32(sign, tail, angle_low))
 }
 
 /// The arc tangent.
@@ -487,15 +483,13 @@ fn atan_unit(x: f32, lost: f32) -> (f32, f32) {
 pub fn atan(x: f32) -> f32 {
     let a = x.abs();
     let outside = a > 1.0;
-    let y = rcp32_seed(a);
-    let y = fma32(fma32(-a, y, 1.0), y, y);
-    let lost = fma32(-a, y, 1.0) * y;
-    // Where the reciprocal leaves the range, pi/2 is right.
-    let (y, lost) = if a < 1e30 { (y, lost) } else { (0.0, 0.0) };
-    let (high, low) = if outside { atan_unit(y, lost) } else { atan_unit(a, 0.0) };
-    let (sum, more) = sum32(PIO2_F32[0], -high);
-    let result = if outside { sum + (more + (PIO2_F32[1] - low)) } else { high + low };
-    if x.is_nan() { x } else { f32::copysign(result, x) }
+    // Beyond the limit pi/2 is right. (`min` makes NaN a number, which is not used then.)
+    let limited = a.min(1e30);
+    let y = rcp32_seed(limited);
+    let lost = fma32(-limited, y, 1.0) * y;
+    let (angle, low, sign, t, lost) =
+        if outside { (PIO2_F32[0], PIO2_F32[1], -1.0, y, lost) } else { (0.0, 0.0, 1.0, a, 0.0) };
+    f32::copysign(atan_from(angle, low, sign, t, lost), x)
 }
 
 /// The quotient less / large <= 1 in two parts.
@@ -537,7 +531,6 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     let turned = ay > ax;
     let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
     let (ratio, lost) = ratio(less, large);
-    let (high, low) = atan_unit(ratio, lost);
     // The angle from the nearer axis to that of the quadrant.
     let left = x.is_sign_negative();
     let (base, base_low) = if turned {
@@ -547,10 +540,8 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     } else {
         (0.0, 0.0)
     };
-    let (h, l) = if turned != left { (-high, -low) } else { (high, low) };
-    // The base is 0 or larger than the rest; added to 0 nothing is lost.
-    let (sum, more) = sum32(base, h);
-    f32::copysign(sum + (more + (l + base_low)), y)
+    let sign = if turned != left { -1.0 } else { 1.0 };
+    f32::copysign(atan_from(base, base_low, sign, ratio, lost), y)
 }
 
 /// For asin and acos: the arc sine of t in two parts, without those parts' main term.
@@ -559,12 +550,12 @@ fn asin_tail(t: f32, s: f32) -> f32 {
     t * s * polynomial32(s, &ASIN_F32)
 }
 
-/// The square root of 0 <= x <= 1 and what its rounding lost.
+/// The square root of a normal number or 0, and what its rounding lost.
 #[inline(always)]
 fn root(x: f32) -> (f32, f32) {
-    let y = sqrt32(x);
-    let low = if y > 0.0 { fma32(-y, y, x) * rcp32_seed(y + y) } else { 0.0 };
-    (y, low)
+    let r = if x > 0.0 { rsqrt32_seed(x) } else { 0.0 };
+    let y = x * r;
+    (y, fma32(-y, y, x) * (0.5 * r))
 }
 
 /// The arc sine.
@@ -577,10 +568,10 @@ pub fn asin(x: f32) -> f32 {
     let (y, low) = root(s);
     let t = if near { a } else { y };
     let tail = asin_tail(t, s);
-    let far = PIO2_F32[0] - 2.0 * t;
-    let lost = (PIO2_F32[0] - far) - 2.0 * t;
-    let far = far + (lost + (PIO2_F32[1] - 2.0 * (tail + low)));
-    f32::copysign(if near { t + tail } else { far }, x)
+    let (sum, more) = sum32(PIO2_F32[0], -2.0 * t);
+    let far = sum + (more + fma32(-2.0, tail + low, PIO2_F32[1]));
+    let result = f32::copysign(if near { t + tail } else { far }, x);
+    if a <= 1.0 { result } else { NAN }
 }
 
 /// The arc cosine.
@@ -592,14 +583,16 @@ pub fn acos(x: f32) -> f32 {
     let (y, low) = root(s);
     let t = if near { x } else { y };
     let tail = asin_tail(t, s);
-    if near {
-        // pi/2 - asin x
-        let (sum, more) = sum32(PIO2_F32[0], -t);
-        sum + (more + (PIO2_F32[1] - tail))
+    // pi/2 - asin x; or 2 asin sqrt((1 - a) / 2), for negative numbers that from pi.
+    let (base, base_low, factor) = if near {
+        (PIO2_F32[0], PIO2_F32[1], -1.0)
     } else if x > 0.0 {
-        2.0 * (t + (tail + low))
+        (0.0, 0.0, 2.0)
     } else {
-        let (sum, more) = sum32(PI_F32[0], -2.0 * t);
-        sum + (more + (PI_F32[1] - 2.0 * (tail + low)))
-    }
+        (PI_F32[0], PI_F32[1], -2.0)
+    };
+    let low = if near { 0.0 } else { low };
+    let (sum, more) = sum32(base, factor * t);
+    let result = sum + (more + fma32(factor, tail + low, base_low));
+    if a <= 1.0 { result } else { NAN }
 }

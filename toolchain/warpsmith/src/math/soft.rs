@@ -170,3 +170,71 @@ pub fn ceil32(x: f32) -> f32 {
 pub fn rint32(x: f32) -> f32 {
     rint64(f64::from(x)) as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that are often close to each other and to the limits of the range, with all kinds of rounding.
+    fn samples(count: u64) -> impl Iterator<Item = (f64, f64, f64)> {
+        let mut state = 1u64;
+        let mut next = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ (state >> 29)
+        };
+        (0..count).map(move |i| {
+            let mut draw = || {
+                let exponent = match i % 4 {
+                    0 => next() % 2048,
+                    1 => 1000 + next() % 60,
+                    2 => next() % 90,
+                    _ => 480 + next() % 120,
+                };
+                // Few bits set give ties.
+                let mask = next() & next() & next() & 0x000f_ffff_ffff_ffff;
+                f64::from_bits(
+                    (next() & SIGN) | (exponent << 52) | if i % 3 == 0 { next() >> 12 } else { mask },
+                )
+            };
+            (draw(), draw(), draw())
+        })
+    }
+
+    fn same(a: f64, b: f64) -> bool {
+        a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+    }
+
+    #[test]
+    fn fused_multiplication_is_rounded_once() {
+        for (a, b, c) in samples(1_000_000) {
+            assert!(same(fma64(a, b, c), a.mul_add(b, c)), "{a:e} {b:e} {c:e}");
+            // A sum that almost cancels.
+            let c = -(a * b);
+            assert!(same(fma64(a, b, c), a.mul_add(b, c)), "{a:e} {b:e} {c:e}");
+            let (a, b, c) = (a as f32, b as f32, c as f32);
+            assert!(same(fma32(a, b, c).into(), a.mul_add(b, c).into()), "{a:e} {b:e} {c:e}");
+            let c = -(a * b);
+            assert!(same(fma32(a, b, c).into(), a.mul_add(b, c).into()), "{a:e} {b:e} {c:e}");
+        }
+    }
+
+    #[test]
+    fn roots_and_roundings_are_those_of_the_standard_library() {
+        for (x, y, z) in samples(300_000) {
+            for x in [x, y, z, z % 4e15, x % 8.0, (x % 8.0).trunc() + 0.5, f64::INFINITY, f64::NAN, 0.0, -0.0]
+            {
+                assert!(same(sqrt64(x), x.sqrt()), "{x:e}");
+                assert!(same(trunc64(x), x.trunc()), "{x:e}");
+                assert!(same(floor64(x), x.floor()), "{x:e}");
+                assert!(same(ceil64(x), x.ceil()), "{x:e}");
+                assert!(same(rint64(x), x.round_ties_even()), "{x:e}");
+                let x = x as f32;
+                assert!(same(sqrt32(x).into(), x.sqrt().into()), "{x:e}");
+                assert!(same(trunc32(x).into(), x.trunc().into()), "{x:e}");
+                assert!(same(floor32(x).into(), x.floor().into()), "{x:e}");
+                assert!(same(ceil32(x).into(), x.ceil().into()), "{x:e}");
+                assert!(same(rint32(x).into(), x.round_ties_even().into()), "{x:e}");
+            }
+        }
+    }
+}
