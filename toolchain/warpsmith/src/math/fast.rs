@@ -67,7 +67,7 @@ pub fn tan(x: f32) -> f32 {
 /// tanh x; relative error below 2^-10.9. In one instruction from sm_75 on, else from [`exp`].
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
-    // Not by `cfg(target_feature)`, which only the last crate sees.
+    // Not by `cfg(target_feature)`: this crate is compiled for no particular architecture.
     #[cfg(target_os = "cuda")]
     if crate::architecture() >= 75 {
         return unit::tanh_seed(x);
