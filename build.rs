@@ -12,11 +12,14 @@ fn main() -> ExitCode {
     }
     // core/build.rs says it. Cargo may have taken the crate from anywhere, and host and kernels must be of one source.
     let core = std::env::var_os("DEP_ANTWARP_CORE_ROOT").expect("core/build.rs tells where it is");
+    let warpsmith =
+        std::env::var_os("DEP_WARPSMITH_ROOT").expect("warpsmith's build script tells where it is");
     let outcome = Builder::new("gpu-kernels")
         .prefix("ANTWARP")
         .target(Target::new("sm_70", "ptx70"))
         .target(Target::new("sm_90", "ptx80"))
         .dependency("antwarp-core", core)
+        .dependency("warpsmith", warpsmith)
         .expect_one_barrier("block_canary")
         .packaged("packaged-kernels")
         .build();
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
     }
     println!("cargo::rerun-if-env-changed=ANTWARP_PACK_KERNELS");
     let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {
-        outcome.write_standalone_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
+        outcome.write_module().map_err(|error| format!("cannot write the kernels' module: {error}"))
     });
     match written {
         Ok(_) => ExitCode::SUCCESS,

@@ -8,6 +8,7 @@ folder=${1:-${CARGO_TARGET_DIR:-$root/target}/gpu-kernels}
 manifest=$(<"$root/gpu-kernels/Cargo.toml.in")
 manifest=${manifest//'{crate}'/"$root/gpu-kernels"}
 manifest=${manifest//'{antwarp-core}'/"$root/core"}
+manifest=${manifest//'{warpsmith}'/"$root/toolchain/warpsmith"}
 mkdir -p "$folder"
 printf '%s\n' "$manifest" >"$folder/Cargo.toml"
 cp "$root/gpu-kernels/Cargo.lock" "$folder/"

@@ -6,7 +6,7 @@
 //!
 //! Grid: one block of 32 to 1024 threads, one dimension. No shared memory. Deterministic.
 
-use core::arch::nvptx::{_block_dim_x, _syncthreads, _thread_idx_x};
+use crate::cuda::thread::{block_dim, sync_threads, thread_idx};
 
 /// Threads below this one take the branch before the barrier.
 const FLAGGED: u32 = 16;
@@ -18,16 +18,14 @@ const FLAGGED: u32 = 16;
 /// `out` points to `2 * block size` words of device memory that nothing else uses during the launch.
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn block_canary(out: *mut u32) {
-    // SAFETY: reading the thread's own index and the block's size has no requirement.
-    let (thread, threads) = unsafe { (_thread_idx_x() as u32, _block_dim_x() as u32) };
+    let (thread, threads) = (thread_idx(), block_dim());
     let mut flag = false;
     if thread < FLAGGED {
         // SAFETY: `thread < threads`, so the word is in `out`'s first half, and it belongs to this thread alone.
         unsafe { out.add(thread as usize).write(1) };
         flag = true;
     }
-    // SAFETY: outside any branch, so every thread of the block arrives here.
-    unsafe { _syncthreads() };
+    sync_threads();
     let value = if flag { 2 * thread + 1 } else { 3 * thread + 2 };
     // SAFETY: `threads + thread < 2 * threads`: in `out`'s second half, and this thread's alone.
     unsafe { out.add((threads + thread) as usize).write(value) };

@@ -241,5 +241,12 @@ def main():
     fit("ASIN_F32", p, w, 0, mpf("0.2501"), range(6), "f32", "asin x = x + x s P(s), s = x^2, |x| <= 1/2")
     fit("ASIN_F64", p, w, 0, mpf("0.2501"), range(13), "f64", "asin x = x + x s P(s), s = x^2, |x| <= 1/2")
 
+    # erf x = x + x P(s) for small x; 1 - exp P(x) above, up to where that rounds to 1.
+    erf_p, erf_w = lambda s: erf(sqrt(s)) / sqrt(s) - 1, lambda s: sqrt(s) / erf(sqrt(s))
+    fit("ERF_F32", erf_p, erf_w, 0, 1, range(7), "f32", "erf x = x + x P(s), s = x^2, |x| < 1")
+    fit("ERF_F64", erf_p, erf_w, 0, mpf("0.875") ** 2, range(13), "f64", "erf x = x + x P(s), s = x^2, |x| < 7/8")
+    fit("ERFC_F32", lambda x: log(erfc(x)) / log(2), lambda x: erfc(x) * log(2), 1, 4, range(8), "f32", "erf x = 1 - 2^P(x), 1 <= x < 4")
+    fit("ERFC_F64", lambda x: log(erfc(x)), erfc, mpf("0.875"), 6, range(19), "f64", "erf x = 1 - e^P(x), 7/8 <= x < 6")
+
 
 main()

@@ -1,21 +1,13 @@
 //! Blocks of a grid that run at the same time: a cooperative launch.
 
-use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use antwarp_core::team::{Slots, Team};
+use warpsmith::fence::device_acq_rel as thread_fence;
 
 use super::block::Block;
 use super::thread::{block_dim, sync_threads, thread_idx};
 use super::warp::Warp;
-
-/// Orders memory accesses on the device: everything this thread wrote or saw before comes before what it writes afterwards, and
-/// everything others wrote before what it saw is visible to it afterwards.
-#[inline(always)]
-fn thread_fence() {
-    // SAFETY: it only orders memory accesses of this thread.
-    unsafe { asm!("fence.acq_rel.gpu;", options(nostack, preserves_flags)) }
-}
 
 /// A barrier for all threads of several blocks.
 pub struct Barrier {

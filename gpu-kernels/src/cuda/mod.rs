@@ -1,5 +1,4 @@
-//! CUDA for Rust kernels: the only place with intrinsics, named as in CUDA (and as in `cuda_std`), so that a port to another
-//! Rust-to-PTX compiler replaces only this folder.
+//! Teams of CUDA threads, made of the device side of `warpsmith`.
 
 pub mod block;
 pub mod grid;

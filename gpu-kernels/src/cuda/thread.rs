@@ -1,28 +1,8 @@
 //! A thread's position in its block and grid (one dimension each).
 
-unsafe extern "unadjusted" {
-    /// Returns the thread's number in its block.
-    #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
-    pub safe fn thread_idx() -> u32;
-    /// Returns the number of threads in a block.
-    #[link_name = "llvm.nvvm.read.ptx.sreg.ntid.x"]
-    pub safe fn block_dim() -> u32;
-    /// Returns the block's number in the grid.
-    #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
-    pub safe fn block_idx() -> u32;
-    /// Returns the number of blocks in the grid.
-    #[link_name = "llvm.nvvm.read.ptx.sreg.nctaid.x"]
-    pub safe fn grid_dim() -> u32;
-    /// `__syncthreads`: waits for every thread of the block.
-    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
-    safe fn barrier_cta(id: u32);
-}
-
-/// `__syncthreads`: waits for every thread of the block; all of them must call it.
-#[inline(always)]
-pub fn sync_threads() {
-    barrier_cta(0)
-}
+pub use warpsmith::block::{dim_x as block_dim, sync_threads, x as block_idx};
+pub use warpsmith::grid::dim_x as grid_dim;
+pub use warpsmith::thread::x as thread_idx;
 
 /// Calls `work` for 0 .. n, each index on one thread of the grid.
 #[inline(always)]

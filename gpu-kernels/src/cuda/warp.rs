@@ -1,34 +1,12 @@
-//! The 32 threads of a warp, and the team that they form.
-//!
-//! Collectives use LLVM's intrinsics, never `asm!`: only intrinsics are marked convergent, which keeps the optimiser from moving
-//! them into branches.
+//! The 32 threads of a warp as a team.
 
 use antwarp_core::team::Team;
+use warpsmith::warp::{self, ALL, ballot, shuffle, shuffle_xor};
 
 use super::thread::thread_idx;
 
 /// Threads in a warp.
-pub const SIZE: u32 = 32;
-const ALL: u32 = u32::MAX;
-
-unsafe extern "unadjusted" {
-    #[link_name = "llvm.nvvm.bar.warp.sync"]
-    safe fn bar_warp_sync(mask: u32);
-    #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
-    safe fn shfl_bfly(mask: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
-    safe fn shfl_idx(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
-    #[link_name = "llvm.nvvm.vote.ballot.sync"]
-    safe fn ballot(mask: u32, predicate: bool) -> u32;
-}
-
-#[cfg(target_feature = "sm_80")]
-unsafe extern "unadjusted" {
-    #[link_name = "llvm.nvvm.redux.sync.umax"]
-    safe fn redux_umax(value: u32, mask: u32) -> u32;
-    #[link_name = "llvm.nvvm.redux.sync.umin"]
-    safe fn redux_umin(value: u32, mask: u32) -> u32;
-}
+pub const SIZE: u32 = warp::LANES;
 
 /// Returns the thread's number in its warp.
 #[inline(always)]
@@ -37,36 +15,15 @@ pub fn lane() -> u32 {
 }
 
 /// Returns the largest value of the warp.
-#[cfg(target_feature = "sm_80")]
 #[inline(always)]
 pub fn max(value: u32) -> u32 {
-    redux_umax(value, ALL)
+    warp::max(ALL, value)
 }
 
 /// Returns the smallest value of the warp.
-#[cfg(target_feature = "sm_80")]
 #[inline(always)]
 pub fn min(value: u32) -> u32 {
-    redux_umin(value, ALL)
-}
-
-/// Returns the largest value of the warp.
-#[cfg(not(target_feature = "sm_80"))]
-#[inline(always)]
-pub fn max(mut value: u32) -> u32 {
-    let mut distance = SIZE / 2;
-    while distance > 0 {
-        value = value.max(shfl_bfly(ALL, value, distance, SIZE - 1));
-        distance /= 2;
-    }
-    value
-}
-
-/// Returns the smallest value of the warp.
-#[cfg(not(target_feature = "sm_80"))]
-#[inline(always)]
-pub fn min(value: u32) -> u32 {
-    !max(!value)
+    warp::min(ALL, value)
 }
 
 /// Returns the largest key of the warp, the smallest tag that comes with it, and the value that comes with both.
@@ -81,7 +38,7 @@ pub fn arg_max(key: u32, tag: u32, value: u32) -> (u32, u32, u32) {
     }
     // SAFETY: the lane with the largest key is in it.
     let lane = unsafe { core::num::NonZeroU32::new_unchecked(who) }.trailing_zeros();
-    (most, shfl_idx(ALL, tag, lane, SIZE - 1), shfl_idx(ALL, value, lane, SIZE - 1))
+    (most, shuffle(ALL, tag, lane), shuffle(ALL, value, lane))
 }
 
 /// Returns the smallest 64-bit value of the warp.
@@ -103,15 +60,7 @@ pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
     }
     // SAFETY: the lane with the smallest key and tag is in it.
     let lane = unsafe { core::num::NonZeroU32::new_unchecked(who) }.trailing_zeros();
-    (least, shfl_u64(tag, lane), shfl_u64(value, lane))
-}
-
-/// Returns the value of a lane.
-#[inline(always)]
-fn shfl_u64(value: u64, lane: u32) -> u64 {
-    let high = shfl_idx(ALL, (value >> 32) as u32, lane, SIZE - 1);
-    let low = shfl_idx(ALL, value as u32, lane, SIZE - 1);
-    (high as u64) << 32 | low as u64
+    (least, shuffle(ALL, tag, lane), shuffle(ALL, value, lane))
 }
 
 /// Returns how many lanes before this one, and how many in all, pass true.
@@ -126,9 +75,7 @@ pub fn rank_among(flag: bool) -> (u32, u32) {
 pub fn sum_u64(mut value: u64) -> u64 {
     let mut distance = SIZE / 2;
     while distance > 0 {
-        let high = shfl_bfly(ALL, (value >> 32) as u32, distance, SIZE - 1);
-        let low = shfl_bfly(ALL, value as u32, distance, SIZE - 1);
-        value = value.wrapping_add((high as u64) << 32 | low as u64);
+        value = value.wrapping_add(shuffle_xor(ALL, value, distance));
         distance /= 2;
     }
     value
@@ -140,7 +87,7 @@ pub fn sum_before(value: u32) -> (u32, u32) {
     let (mut before, mut all, mut distance) = (0u32, value, 1);
     // In pairs of groups of 1, 2, 4 and so on lanes, the upper group adds the lower one's sum.
     while distance < SIZE {
-        let other = shfl_bfly(ALL, all, distance, SIZE - 1);
+        let other = shuffle_xor(ALL, all, distance);
         before = before.wrapping_add(if lane() & distance != 0 { other } else { 0 });
         all = all.wrapping_add(other);
         distance *= 2;
@@ -177,7 +124,7 @@ impl Team for Warp {
     }
     #[inline(always)]
     fn barrier(self) {
-        bar_warp_sync(ALL)
+        warp::sync(ALL)
     }
     #[inline(always)]
     fn arg_max(self, key: u32, tag: u32, value: u32) -> (u32, u32) {
@@ -211,7 +158,7 @@ impl Team for Warp {
         let mut word = row(lane());
         let (mut distance, mut mask) = (SIZE / 2, 0xffff_u32);
         while distance > 0 {
-            let other = shfl_bfly(ALL, word, distance, SIZE - 1);
+            let other = shuffle_xor(ALL, word, distance);
             word = if lane() & distance == 0 {
                 word & mask | (other & mask) << distance
             } else {

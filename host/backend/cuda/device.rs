@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
 
-use super::module::{self, Ptx};
+use super::module::{self, Image};
 use crate::backend::Machine;
 use crate::engine::{BackendError, Enough};
 
@@ -34,7 +34,7 @@ pub struct DeviceFacts {
 pub struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    ptx: &'static Ptx,
+    ptx: &'static Image,
     facts: DeviceFacts,
     /// Whether a launch was abandoned.
     is_busy: AtomicBool,

@@ -20,7 +20,7 @@ pub use launch::{
     TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, prepare, trials, useful};
-pub use module::{KernelFacts, Ptx, kernels, load_function, load_text, texts};
+pub use module::{Image, KernelFacts, kernels, load_function, load_text, texts};
 pub use papers::colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use papers::descent::CudaDescent;
 pub use papers::genetic::CudaPopulation;

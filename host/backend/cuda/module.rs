@@ -7,13 +7,14 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, sys};
 use cudarc::nvrtc;
 
+use warpsmith::image::Images;
+
 use crate::engine::BackendError;
 
-mod embedded {
-    include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
-}
+pub use warpsmith::image::Image;
 
-pub use embedded::Ptx;
+/// What the build script compiled.
+static EMBEDDED: Images = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
 /// The kernels embedded in this binary.
 #[derive(Clone, Debug)]
@@ -36,19 +37,19 @@ fn oldest_driver(architecture: u32) -> (i32, &'static str) {
 /// # Errors
 /// If it was built without kernels.
 pub fn kernels() -> Result<KernelFacts, BackendError> {
-    match embedded::NO_KERNELS {
+    match EMBEDDED.missing {
         Some(why) => Err(BackendError::NoKernels(why)),
         None => Ok(KernelFacts {
-            architectures: embedded::PTX.iter().map(|p| p.capability).collect(),
-            compiler: embedded::KERNEL_RUSTC.unwrap_or("unknown"),
-            count: embedded::PTX.first().map_or(0, |p| p.names().count()),
+            architectures: EMBEDDED.texts.iter().map(|p| p.capability).collect(),
+            compiler: EMBEDDED.compiler.unwrap_or("unknown"),
+            count: EMBEDDED.texts.first().map_or(0, |p| p.names().count()),
         }),
     }
 }
 
 /// Returns the embedded PTX texts; empty in a build without kernels.
-pub fn texts() -> &'static [Ptx] {
-    embedded::PTX
+pub fn texts() -> &'static [Image] {
+    EMBEDDED.texts
 }
 
 /// Returns the newest embedded PTX supported by a device of this capability (times ten) and a driver of this version (1000 major +
@@ -58,16 +59,17 @@ pub fn choose(
     capability: u32,
     driver: i32,
     device: &str,
-) -> Result<&'static Ptx, BackendError> {
+) -> Result<&'static Image, BackendError> {
     kernels()?;
     let asked = architecture.map(|a| format!("sm_{a}")).or_else(|| std::env::var("ANTWARP_PTX").ok());
     let fits = |a: u32| a <= capability && asked.as_ref().is_none_or(|name| *name == format!("sm_{a}"));
-    let oldest = embedded::PTX.iter().map(|p| p.capability).min().unwrap_or(0);
+    let oldest = EMBEDDED.texts.iter().map(|p| p.capability).min().unwrap_or(0);
     if capability < oldest {
         let capability = format!("{}.{}", capability / 10, capability % 10);
         return Err(BackendError::OldDevice { device: device.to_string(), capability });
     }
-    let found = embedded::PTX
+    let found = EMBEDDED
+        .texts
         .iter()
         .filter(|p| fits(p.capability) && oldest_driver(p.capability).0 <= driver)
         .max_by_key(|p| p.capability);
@@ -83,14 +85,14 @@ pub fn choose(
 /// If the text has no such kernel, or the driver rejects it: with the driver's message.
 pub fn load_function(
     context: &Arc<CudaContext>,
-    ptx: &Ptx,
+    ptx: &Image,
     name: &str,
 ) -> Result<CudaFunction, BackendError> {
-    let missing = || BackendError::PtxRefused {
+    let missing = |error: warpsmith::Error| BackendError::PtxRefused {
         kernel: name.to_string(),
-        log: "the PTX does not contain it".to_string(),
+        log: error.to_string(),
     };
-    load_text(context, ptx.only(name).ok_or_else(missing)?, name)
+    load_text(context, ptx.only(name).map_err(missing)?, name)
 }
 
 /// Compiles a PTX text and loads one of its kernels.

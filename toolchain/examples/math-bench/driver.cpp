@@ -59,6 +59,7 @@ template <class R> static R ref_sinh(R x, R) { return std::sinh(x); }
 template <class R> static R ref_cosh(R x, R) { return std::cosh(x); }
 template <class R> static R ref_sqrt(R x, R) { return std::sqrt(x); }
 template <class R> static R ref_rsqrt(R x, R) { return 1 / std::sqrt(x); }
+template <class R> static R ref_erf(R x, R) { return std::erf(x); }
 template <class R> static R ref_cbrt(R x, R) { return std::cbrt(x); }
 template <class R> static R ref_asin(R x, R) { return std::asin(x); }
 template <class R> static R ref_acos(R x, R) { return std::acos(x); }
@@ -91,7 +92,7 @@ static const Function FUNCTIONS[] = {
     F2(pow, 1e-3, 10, -5, 5), F(tanh, -4, 4), F(sqrt, 0, 1e3), F(rsqrt, 1e-3, 1e3), F2(hypot, -100, 100, -100, 100),
     F2(fma, -100, 100, -1, 1), F(floor, -100, 100), F(ceil, -100, 100), F(trunc, -100, 100), F(round, -100, 100),
     F2(fmod, -1000, 1000, 0.1, 10), F2(fmod, 1e20, 1e30, 0.1, 10), F(cbrt, -100, 100), F(asin, -1, 1), F(acos, -1, 1), F(atan, -10, 10),
-    F2(atan2, -10, 10, -10, 10), F(sinh, -10, 10), F(cosh, -10, 10),
+    F2(atan2, -10, 10, -10, 10), F(sinh, -10, 10), F(cosh, -10, 10), F(erf, -3, 3),
     FAST(exp, exp, -10, 10, 0, 0), FAST(ln, ln, 2, 1e3, 0, 0), FAST(sin, sin, -3, 3, 0, 0), FAST(pow, pow, 2, 10, -5, 5),
     FAST(tanh, tanh, -4, 4, 0, 0), FAST(div, div, -100, 100, 0.1, 10),
 };

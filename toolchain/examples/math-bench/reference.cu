@@ -1,4 +1,5 @@
 // The kernels of src/lib.rs in CUDA C++, with CUDA's own functions.
+#pragma nv_diag_suppress 550
 #define KERNELS(T, NAME, BODY)                                                                                   \
     extern "C" __global__ void t_##NAME(const T *__restrict__ xs, const T *__restrict__ ys, T *__restrict__ out, T step, unsigned count) { \
         unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                                      \
@@ -32,6 +33,7 @@ BOTH(sinh, sinhf, sinh)
 BOTH(cosh, coshf, cosh)
 BOTH(sqrt, sqrtf, sqrt)
 BOTH(rsqrt, rsqrtf, rsqrt)
+BOTH(erf, erff, erf)
 BOTH(cbrt, cbrtf, cbrt)
 BOTH(asin, asinf, asin)
 BOTH(acos, acosf, acos)

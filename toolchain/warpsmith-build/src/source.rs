@@ -272,8 +272,11 @@ impl Source {
         for (name, folder) in &all {
             let folder = escaped(&absolute_folder(folder)?);
             // Writing to a String cannot fail.
-            let features =
-                if name == LIBRARY && dependencies.alloc { ", features = [\"alloc\"]" } else { "" };
+            let features = match name == LIBRARY {
+                true if dependencies.alloc => ", features = [\"macros\", \"alloc\"]",
+                true => ", features = [\"macros\"]",
+                false => "",
+            };
             let _ = writeln!(text, "{name} = {{ path = \"{folder}\", default-features = false{features} }}");
         }
         let path = dir.join("Cargo.toml");

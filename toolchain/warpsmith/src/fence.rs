@@ -14,6 +14,13 @@ pub fn device() {
     back::fence_device();
 }
 
+/// As [`device`], but only as acquire and release order: accesses before stay before, and what others wrote before they released is
+/// visible after. It is cheaper than [`device`], which also gives all threads one order of their fences.
+#[inline(always)]
+pub fn device_acq_rel() {
+    back::fence_device_acq_rel();
+}
+
 /// Orders the accesses before and after for all threads of all devices, and the host.
 #[inline(always)]
 pub fn system() {

@@ -91,6 +91,7 @@ pub use param::Param;
 pub use plain::DeviceCopy;
 pub use slots::Slots;
 pub use thread::Index;
+#[cfg(feature = "macros")]
 pub use warpsmith_macros::{DeviceCopy, kernel, print, shared, test};
 
 #[cfg(all(feature = "host", not(target_os = "cuda")))]

@@ -1,5 +1,7 @@
 //! Loads of several elements at once, and asynchronous copies to shared memory.
 
+use core::marker::PhantomData;
+
 use crate::{DeviceCopy, back};
 
 /// Four elements side by side, aligned as one: read and written by one instruction where they have 32 bits.
@@ -29,11 +31,54 @@ pub fn load_four<T: Word>(values: &[T], at: usize) -> Option<[T; 4]> {
     // SAFETY: the four elements are within the slice; aligned where it matters.
     unsafe {
         let p = values.as_ptr().add(4 * at);
-        if !p.cast::<u128>().is_aligned() {
+        if !values.as_ptr().cast::<u128>().is_aligned() {
             return Some([p.read(), p.add(1).read(), p.add(2).read(), p.add(3).read()]);
         }
         let bits = p.cast::<u128>().read();
         Some([0, 32, 64, 96].map(|shift| T::from_word((bits >> shift) as u32)))
+    }
+}
+
+/// Returns the elements as groups of four, each read by one load of 16 bytes, and those that are left over.
+///
+/// If the slice does not start at a multiple of 16 bytes (a part of a buffer may not), all of them are left over.
+#[inline(always)]
+pub fn fours<T: Word>(values: &[T]) -> (Fours<'_, T>, &[T]) {
+    let start = values.as_ptr().cast::<Four<T>>();
+    let count = if start.is_aligned() { values.len() / 4 } else { 0 };
+    let groups = Fours { start, count, values: PhantomData };
+    // SAFETY: within the slice.
+    (groups, unsafe { values.get_unchecked(4 * count..) })
+}
+
+/// The groups of [`fours`].
+///
+/// It is no slice: that of no groups would need another address, and the compiler would no longer know that the memory is global.
+#[derive(Clone, Copy, Debug)]
+pub struct Fours<'a, T> {
+    start: *const Four<T>,
+    count: usize,
+    values: PhantomData<&'a [T]>,
+}
+
+impl<T: Word> Fours<'_, T> {
+    /// Returns the number of groups.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether there are no groups.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns a group; `None` past the end.
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> Option<[T; 4]> {
+        // SAFETY: within the slice that they were made of, and aligned, as there are groups.
+        (at < self.count).then(|| unsafe { self.start.add(at).read().0 })
     }
 }
 
@@ -86,4 +131,26 @@ pub fn copy_group() {
 #[inline(always)]
 pub fn copy_wait<const LEFT: u32>() {
     back::copy_wait::<LEFT>();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_four_and_the_rest_are_all() {
+        let aligned = [Four([0u32, 1, 2, 3]), Four([4, 5, 6, 7]), Four([8, 9, 10, 11])];
+        // SAFETY: twelve words, one after the other.
+        let words = unsafe { core::slice::from_raw_parts(aligned.as_ptr().cast::<u32>(), 12) };
+        for (part, count) in
+            [(words, 3), (&words[..7], 1), (&words[4..], 2), (&words[1..], 0), (&words[..0], 0)]
+        {
+            let (groups, rest) = fours(part);
+            assert_eq!((groups.len(), groups.is_empty(), groups.get(count)), (count, count == 0, None));
+            for at in 0..count {
+                assert_eq!(groups.get(at).unwrap(), part[4 * at..4 * at + 4]);
+            }
+            assert_eq!(rest, &part[4 * count..]);
+        }
+    }
 }

@@ -6,8 +6,11 @@ pub use crate::atomic::{AtomicF32, AtomicF64, AtomicI32, AtomicI64, AtomicU32, A
 pub use crate::block::{sync_threads, sync_threads_and, sync_threads_count, sync_threads_or};
 pub use crate::shared::Shared;
 pub use crate::thread::Index;
-pub use crate::tile::{Below, Tile};
-pub use crate::{Atomic, DeviceCopy, Slots, block, fence, grid, kernel, shared, thread, warp};
+pub use crate::tile::{Below, Matrix, Tile};
+pub use crate::{Atomic, DeviceCopy, Slots, block, fence, grid, shared, thread, warp};
+
+#[cfg(feature = "macros")]
+pub use crate::kernel;
 
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 pub use crate::{Buffer, Device, Grid, Stream};

@@ -24,7 +24,7 @@
 
 use core::marker::PhantomData;
 
-use crate::tile::Below;
+use crate::tile::{Below, Tile};
 use crate::{Atomic, DeviceCopy, atomic, back, block, thread};
 
 /// A handle on shared memory: of the [`shared!`](crate::shared!) that made it, or of the launch's dynamic part. All threads of a
@@ -146,7 +146,9 @@ impl<T: DeviceCopy, const N: usize> core::ops::Index<usize> for Counters<T, N> {
 
     #[inline(always)]
     fn index(&self, at: usize) -> &Atomic<T, atomic::Block> {
-        self.get(at).expect("an index within the array in shared memory")
+        assert!(at < N, "element {at} of {N} in shared memory");
+        // SAFETY: as in `get`. The address is no `Option` here, of which the compiler would look at each access whether it is null.
+        unsafe { Atomic::from_ptr(self.start.add(at)) }
     }
 }
 
@@ -192,6 +194,63 @@ impl<T: DeviceCopy> Shared<[T]> {
     }
 }
 
+/// As [`Shared::exchange`] through two arrays, with the two barriers of one.
+///
+/// All threads of the block must reach the same call.
+///
+/// ```
+/// use warpsmith::prelude::*;
+/// use warpsmith::shared::exchange_both;
+///
+/// # warpsmith::module!(cpu);
+/// /// Each thread multiplies its neighbours' values.
+/// #[kernel]
+/// pub fn neighbours(x: &[u32], y: &mut Slots<u32>) {
+///     let (mut left, mut right) = (shared!([u32; 64]), shared!([u32; 64]));
+///     let i = thread::index();
+///     let own = x[i.get()];
+///     let (left, right) = exchange_both(&mut left, own, &mut right, own + 1);
+///     let (at, last) = (thread::in_block(), block::threads() - 1);
+///     y.set(i, left.get(at.saturating_sub(1)) * right.get(last.min(at + 1)));
+/// }
+/// # fn main() -> warpsmith::Result {
+/// # let device = Device::cpu();
+/// # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+/// # let (x, mut y) = (stream.upload(&[1, 2, 3])?, stream.zeroed(3)?);
+/// # kernels.neighbours(&stream, Grid::new(1, 3), (&x, &mut y))?;
+/// # assert_eq!(stream.download(&y)?, [3, 4, 8]);
+/// # Ok(())
+/// # }
+/// ```
+#[inline(always)]
+#[track_caller]
+pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const M: usize>(
+    first: &'a mut Shared<[A; N]>,
+    to_first: A,
+    second: &'b mut Shared<[B; M]>,
+    to_second: B,
+) -> (Exchanged<'a, A>, Exchanged<'b, B>) {
+    let (own, threads) = (thread::in_block() as usize, block::threads());
+    let (first, second) = (first.as_ptr().cast::<A>(), second.as_ptr().cast::<B>());
+    block::sync_threads();
+    // SAFETY: as in `exchange`, of either array.
+    unsafe {
+        if own < N {
+            first.add(own).write(to_first);
+        }
+        if own < M {
+            second.add(own).write(to_second);
+        }
+    }
+    block::sync_threads();
+    let len = |places: usize| if (threads as usize) < places { threads } else { places as u32 };
+    let (in_first, in_second) = (len(N), len(M));
+    (
+        Exchanged { start: first, len: in_first, handle: PhantomData },
+        Exchanged { start: second, len: in_second, handle: PhantomData },
+    )
+}
+
 #[inline(always)]
 #[track_caller]
 fn exchange<'a, T: DeviceCopy>(start: *mut T, places: u32, value: T) -> Exchanged<'a, T> {
@@ -214,7 +273,7 @@ pub struct Exchanged<'a, T> {
     handle: PhantomData<&'a T>,
 }
 
-impl<T: DeviceCopy> Exchanged<'_, T> {
+impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     /// Returns how many threads wrote a value.
     #[inline(always)]
     #[allow(clippy::len_without_is_empty, reason = "a block has a thread")]
@@ -243,8 +302,17 @@ impl<T: DeviceCopy> Exchanged<'_, T> {
 
     /// Returns the values of the first `N` threads, to be indexed without further checks; `None` if there are fewer.
     #[inline(always)]
-    pub fn first<const N: u32>(&self) -> Option<First<'_, T, N>> {
+    pub fn first<const N: u32>(&self) -> Option<First<'a, T, N>> {
         (N <= self.len).then_some(First { start: self.start, handle: PhantomData })
+    }
+
+    /// Returns the values of the first threads as a tile, row by row, to be indexed without further checks; `None` if there are
+    /// fewer.
+    #[inline(always)]
+    pub fn tile<const ROWS: u32, const COLUMNS: u32>(&self) -> Option<Tile<'a, T, ROWS, COLUMNS>> {
+        let fits = ROWS as u64 * COLUMNS as u64 <= self.len as u64;
+        // SAFETY: as in `get`; that there are as many was checked.
+        fits.then(|| unsafe { Tile::of_all(self.start) })
     }
 }
 

@@ -60,7 +60,12 @@ pub fn in_block() -> u32 {
 /// other thread of the launch has it.
 #[inline(always)]
 pub fn index() -> Index {
-    let at = block::index() as usize * block::threads() as usize + in_block() as usize;
+    // In most launches there is only x, and this is one multiplication.
+    let at = if block::dim_y() | block::dim_z() | grid::dim_y() | grid::dim_z() == 1 {
+        block::x() as usize * block::dim_x() as usize + x() as usize
+    } else {
+        block::index() as usize * block::threads() as usize + in_block() as usize
+    };
     Index { at, thread: PhantomData }
 }
 

@@ -81,6 +81,7 @@ both! {
     cosh t_cosh_f32 e_cosh_f32 t_cosh_f64 e_cosh_f64;
     sqrt t_sqrt_f32 e_sqrt_f32 t_sqrt_f64 e_sqrt_f64;
     rsqrt t_rsqrt_f32 e_rsqrt_f32 t_rsqrt_f64 e_rsqrt_f64;
+    erf t_erf_f32 e_erf_f32 t_erf_f64 e_erf_f64;
     cbrt t_cbrt_f32 e_cbrt_f32 t_cbrt_f64 e_cbrt_f64;
     asin t_asin_f32 e_asin_f32 t_asin_f64 e_asin_f64;
     acos t_acos_f32 e_acos_f32 t_acos_f64 e_acos_f64;

@@ -7,7 +7,7 @@ use std::string::String;
 pub type Result<T = ()> = core::result::Result<T, Error>;
 
 /// What went wrong. The text names the remedy, where there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The driver's library is not there.
@@ -162,6 +162,13 @@ impl fmt::Display for Error {
             Error::Driver { doing, message } => write!(f, "{doing}: the NVIDIA driver reports {message}"),
             Error::Misuse(problem) => f.write_str(problem),
         }
+    }
+}
+
+/// The text, as that is what `fn main() -> Result` and `unwrap` show to a user.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

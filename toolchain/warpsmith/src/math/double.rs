@@ -538,6 +538,21 @@ pub fn cosh(x: f64) -> f64 {
     if x.is_nan() { x } else { result }
 }
 
+/// The error function, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+#[inline(always)]
+pub fn erf(x: f64) -> f64 {
+    let a = x.abs();
+    // NaN is not large.
+    let result = if a >= 0.875 {
+        let (r, w, k) = exp_parts(polynomial64(a.min(6.0), &ERFC_F64));
+        let power = power64(k);
+        fma64(-power, r + w, 1.0 - power)
+    } else {
+        fma64(x, polynomial64(x * x, &ERF_F64), x)
+    };
+    f64::copysign(result, x)
+}
+
 /// The cube root.
 #[inline(always)]
 pub fn cbrt(x: f64) -> f64 {

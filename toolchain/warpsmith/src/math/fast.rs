@@ -67,9 +67,11 @@ pub fn tan(x: f32) -> f32 {
 /// tanh x; relative error below 2^-10.9. In one instruction from sm_75 on, else from [`exp`].
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
-    #[cfg(all(target_os = "cuda", target_feature = "sm_75"))]
-    return unit::tanh_seed(x);
-    #[cfg(not(all(target_os = "cuda", target_feature = "sm_75")))]
+    // Not by `cfg(target_feature)`: this crate is compiled for no particular architecture.
+    #[cfg(target_os = "cuda")]
+    if crate::architecture() >= 75 {
+        return unit::tanh_seed(x);
+    }
     super::single::tanh(x)
 }
 

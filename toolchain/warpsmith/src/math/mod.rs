@@ -151,4 +151,6 @@ float! {
     fn cosh(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// The error function.
+    fn erf(self) -> Self;
 }

@@ -443,6 +443,16 @@ pub fn cosh(x: f32) -> f32 {
     hyperbolic(x.abs(), 1.0)
 }
 
+/// The error function, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+#[inline(always)]
+pub fn erf(x: f32) -> f32 {
+    let a = x.abs();
+    let small = fma32(x, polynomial32(x * x, &ERF_F32), x);
+    let large = 1.0 - exp2_seed(polynomial32(a.min(4.0), &ERFC_F32));
+    // NaN is not large.
+    f32::copysign(if a >= 1.0 { large } else { small }, x)
+}
+
 /// The cube root.
 #[inline(always)]
 pub fn cbrt(x: f32) -> f32 {

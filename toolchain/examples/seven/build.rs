@@ -1,0 +1,3 @@
+fn main() {
+    warpsmith_build::kernels("src/kernels/mod.rs");
+}
