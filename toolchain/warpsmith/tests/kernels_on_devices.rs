@@ -152,6 +152,40 @@ fn instances(device: &Device) -> Result {
     Ok(())
 }
 
+/// A kernel with the name of another, as where a feature changes the types of one.
+mod other {
+    use warpsmith::prelude::*;
+
+    pub struct Kernels(pub warpsmith::Module);
+
+    impl Kernels {
+        fn module(&self) -> &warpsmith::Module {
+            &self.0
+        }
+    }
+
+    #[kernel]
+    pub fn saxpy(_a: f64, x: &[f32], y: &mut Slots<f32>) {
+        let i = thread::index();
+        y.set(i, x[i.get()]);
+    }
+}
+
+#[warpsmith::test]
+fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(4, 1.0f32)?, stream.zeroed(4)?);
+    let launched =
+        other::Kernels(kernels.module().clone()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
+    if device.is_cpu() {
+        return launched;
+    }
+    let error = launched.unwrap_err().to_string();
+    assert!(error.contains("parameter 1 in PTX has 4 bytes") && error.contains("passes 8 bytes"), "{error}");
+    assert_eq!(stream.download(&y)?, [0.0; 4]);
+    Ok(())
+}
+
 #[warpsmith::test]
 fn structs_and_aliases(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);

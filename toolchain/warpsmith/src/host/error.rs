@@ -36,6 +36,13 @@ pub enum Error {
     },
     /// The build's kernels do not contain this one.
     NoSuchKernel(String),
+    /// The kernel on the device takes other parameters than the host passes.
+    OtherSource {
+        /// The kernel.
+        kernel: String,
+        /// How they differ.
+        difference: String,
+    },
     /// The driver rejects a kernel, with this message.
     Rejected {
         /// The kernel.
@@ -128,6 +135,11 @@ impl fmt::Display for Error {
             Error::NoSuchKernel(kernel) => write!(
                 f,
                 "the build's kernels do not contain `{kernel}`: is its file compiled by the build script?"
+            ),
+            Error::OtherSource { kernel, difference } => write!(
+                f,
+                "cannot launch `{kernel}`: {difference}. The host and the device were compiled from different sources: a feature or \
+                 another `cfg` that only one of them has, or two kernels of one name in a package"
             ),
             Error::Rejected { kernel, log } => {
                 write!(f, "the driver rejects the kernel `{kernel}`:\n{log}")

@@ -12,6 +12,7 @@ use super::buffer::Used;
 use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
 use super::grid::Limits;
 use super::module::Loaded;
+use super::signature::{self, Parameter};
 use super::stream::Work;
 use super::{DeviceSlice, Error, Grid, Module, Result, Stream, gpu};
 use crate::back::{self, Failure, Job};
@@ -25,6 +26,8 @@ pub struct Launch<'a> {
     loaded: Option<Arc<Loaded>>,
     uses: Vec<Used>,
     parameters: Vec<*mut c_void>,
+    /// The parameters' sizes and alignments.
+    passed: Vec<Parameter>,
 }
 
 /// Dynamic shared memory that every kernel may have without asking.
@@ -56,7 +59,7 @@ impl<'a> Launch<'a> {
                 "a cooperative launch of {total} threads, and the CPU can have {CPU_COOPERATIVE} at once: use fewer blocks"
             )));
         }
-        Ok(Launch { kernel, stream, grid, loaded, uses: Vec::new(), parameters: Vec::new() })
+        Ok(Launch { kernel, stream, grid, loaded, uses: Vec::new(), parameters: Vec::new(), passed: Vec::new() })
     }
 
     /// Notes that the kernel reads this.
@@ -77,6 +80,7 @@ impl<'a> Launch<'a> {
     pub fn parameter<T>(&mut self, value: &T) {
         if size_of::<T>() > 0 {
             self.parameters.push((&raw const *value).cast_mut().cast());
+            self.passed.push(Parameter::of::<T>());
         }
     }
 
@@ -118,6 +122,9 @@ impl<'a> Launch<'a> {
         let Some(stream) = self.stream.cuda() else {
             return Err(Error::NoSuchKernel(self.kernel.to_string()));
         };
+        if let Some(difference) = signature::difference(&loaded.parameters, &self.passed) {
+            return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
+        }
         let function = &loaded.function;
         if self.grid.shared_bytes > USUAL_SHARED.saturating_sub(loaded.facts.shared_bytes) {
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

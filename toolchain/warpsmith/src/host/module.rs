@@ -17,6 +17,7 @@ use super::buffer::Uses;
 use super::device::Kind;
 use super::gpu::{self, Gpu};
 use super::image::{Image, Images, driver_for};
+use super::signature::{self, Parameter};
 use super::{Device, Error, Properties, Result, cache};
 
 /// The kernels of a program, for one device. Cheap to clone.
@@ -34,6 +35,8 @@ struct Inner {
 pub(crate) struct Loaded {
     pub function: CudaFunction,
     pub facts: KernelFacts,
+    /// What its text declares.
+    pub parameters: Vec<Parameter>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
     pub cooperative: Mutex<Uses>,
 }
@@ -155,6 +158,9 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
 fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let rejected = |log: String| Error::Rejected { kernel: kernel.to_string(), log };
     let text = image.only(kernel)?;
+    let parameters = signature::declared(&text, kernel).ok_or_else(|| {
+        Error::NoKernels(format!("the parameters of `{kernel}` cannot be read in the embedded PTX: build again"))
+    })?;
     gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
     let (major, minor) = gpu.properties.capability;
     let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
@@ -175,7 +181,7 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         shared_bytes: function.shared_size_bytes().map_err(&fail)? as u32,
         block_threads: function.max_threads_per_block().map_err(&fail)? as u32,
     };
-    Ok(Loaded { function, facts, cooperative: Mutex::default() })
+    Ok(Loaded { function, facts, parameters, cooperative: Mutex::default() })
 }
 
 fn load_binary(gpu: &Gpu, binary: Vec<u8>, kernel: &str) -> core::result::Result<CudaFunction, DriverError> {
