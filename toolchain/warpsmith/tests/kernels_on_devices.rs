@@ -175,8 +175,7 @@ mod other {
 fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let (x, mut y) = (stream.filled(4, 1.0f32)?, stream.zeroed(4)?);
-    let launched =
-        other::Kernels(kernels.module().clone()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
+    let launched = other::Kernels(kernels.module().clone()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
     if device.is_cpu() {
         return launched;
     }
@@ -322,6 +321,116 @@ fn a_graph_does_it_again(device: &Device) -> Result {
     assert_eq!((stream.download(&y)?, stream.download(&z)?), (vec![4.0; 100], vec![4.0; 100]));
     let failed = stream.capture(|stream| stream.synchronize());
     assert!(matches!(failed, Err(Error::Misuse(_))));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_graph_keeps_its_kernels(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(100, 1.0f32)?, stream.zeroed(100)?);
+    kernels.module().prepare("saxpy")?;
+    let mut graph = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)))?;
+    drop(kernels);
+    // Others in their place.
+    let others = Kernels::load(device)?;
+    for name in ["scan", "transpose", "histogram", "rotate"] {
+        others.module().prepare(name)?;
+    }
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [2.0; 100]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn kernels_that_are_dropped_while_they_run(device: &Device) -> Result {
+    let stream = device.stream()?;
+    let n = 1 << 14;
+    let (x, mut y) = (stream.filled(n, 1.0f32)?, stream.zeroed(n)?);
+    for _ in 0..8 {
+        let kernels = Kernels::load(device)?;
+        kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut y))?;
+    }
+    assert_eq!(stream.download(&y)?, vec![8.0; n]);
+    // And the stream with them.
+    let (other, kernels) = (device.stream()?, Kernels::load(device)?);
+    kernels.saxpy(&other, Grid::covering(n), (1.0, &x, &mut y))?;
+    drop(kernels);
+    drop(other);
+    assert_eq!(stream.download(&y)?, vec![9.0; n]);
+    Ok(())
+}
+
+/// A stream that captures takes part in nothing that others do meanwhile.
+#[warpsmith::test]
+fn other_streams_stay_outside_of_a_graph(device: &Device) -> Result {
+    let kernels = Kernels::load(device)?;
+    let (one, two) = (device.stream()?, device.stream()?);
+    let n = 1 << 14;
+    let (x, mut y, mut z) = (one.filled(n, 1.0f32)?, one.zeroed(n)?, one.zeroed(n)?);
+    let gone = one.filled(n, 3.0f32)?;
+    kernels.saxpy(&one, Grid::covering(n), (1.0, &x, &mut y))?;
+    let mut graph = one.capture(|one| {
+        kernels.saxpy(one, Grid::covering(n), (2.0, &x, &mut z))?;
+        // Reads and writes on another stream what the first one wrote, and takes memory of the first one back.
+        kernels.saxpy(&two, Grid::covering(n), (4.0, &x, &mut y))?;
+        assert_eq!(two.download(&y)?, vec![5.0; n]);
+        drop(gone);
+        kernels.saxpy(one, Grid::covering(n), (2.0, &x, &mut z))
+    })?;
+    assert_eq!(one.download(&z)?, vec![0.0; n]);
+    graph.launch()?;
+    graph.launch()?;
+    assert_eq!((one.download(&y)?, two.download(&z)?), (vec![5.0; n], vec![8.0; n]));
+    Ok(())
+}
+
+/// Launches of another thread are in the graph, with what they use, or outside of it.
+#[warpsmith::test]
+fn another_thread_launches_while_a_graph_is_captured(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let n = 1 << 12;
+    let x = stream.filled(n, 1.0f32)?;
+    let mut y = stream.zeroed(n)?;
+    kernels.saxpy(&stream, Grid::covering(n), (0.0, &x, &mut y))?;
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| -> Result {
+        let launching = scope.spawn(|| -> Result {
+            // What a capture forbids meanwhile is an error, and no more.
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                let Ok(mut z) = stream.zeroed(n) else { continue };
+                kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut z))?;
+            }
+            Ok(())
+        });
+        let captured = (0..200).try_for_each(|_| {
+            let mut graph = stream.capture(|s| kernels.saxpy(s, Grid::covering(n), (1.0, &x, &mut y)))?;
+            graph.launch()
+        });
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        launching.join().unwrap()?;
+        captured
+    })?;
+    assert_eq!(stream.download(&y)?, vec![200.0; n]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_panic_ends_a_capture(device: &Device) -> Result {
+    let stream = device.stream()?;
+    let mut y = stream.zeroed::<u32>(4)?;
+    let captured = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        stream.capture(|stream| {
+            stream.fill_bytes(&mut y, 1)?;
+            panic!("of a test")
+        })
+    }));
+    assert!(captured.is_err());
+    assert_eq!(stream.download(&y)?, [0; 4]);
+    // Nor does one that failed go on.
+    assert!(stream.capture(|_| Err(Error::Misuse("a test"))).is_err());
+    let mut graph = stream.capture(|stream| stream.fill_bytes(&mut y, 1))?;
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [0x0101_0101; 4]);
     Ok(())
 }
 

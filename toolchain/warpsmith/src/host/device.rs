@@ -127,7 +127,7 @@ impl Device {
     /// Waits for all work on the device.
     ///
     /// # Errors
-    /// If some of it failed.
+    /// If some of it failed, or a graph is captured on one of its streams.
     pub fn synchronize(&self) -> Result {
         match &*self.0 {
             Kind::Cpu(_) => Ok(()),

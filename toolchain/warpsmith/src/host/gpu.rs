@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use cudarc::driver::{CudaContext, DriverError};
+use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
 use super::grid::{Extent, Limits};
 use super::{Error, Properties, Result};
@@ -15,6 +15,8 @@ pub(crate) use cudarc::driver::sys::CUlimit as Limit;
 /// An opened GPU.
 pub(crate) struct Gpu {
     pub context: Arc<CudaContext>,
+    /// It takes memory back whose own stream captures a graph.
+    pub spare: Arc<CudaStream>,
     pub properties: Properties,
     pub limits: Limits,
     /// As the driver gives it: 1000 major + 10 minor.
@@ -109,6 +111,7 @@ impl Gpu {
             block_threads: limits.threads,
             block_shared_bytes: limits.shared_bytes,
         };
-        Ok(Gpu { context, properties, limits, driver })
+        let spare = context.new_stream().map_err(&fail)?;
+        Ok(Gpu { context, spare, properties, limits, driver })
     }
 }

@@ -59,7 +59,15 @@ impl<'a> Launch<'a> {
                 "a cooperative launch of {total} threads, and the CPU can have {CPU_COOPERATIVE} at once: use fewer blocks"
             )));
         }
-        Ok(Launch { kernel, stream, grid, loaded, uses: Vec::new(), parameters: Vec::new(), passed: Vec::new() })
+        Ok(Launch {
+            kernel,
+            stream,
+            grid,
+            loaded,
+            uses: Vec::new(),
+            parameters: Vec::new(),
+            passed: Vec::new(),
+        })
     }
 
     /// Notes that the kernel reads this.
@@ -118,10 +126,11 @@ impl<'a> Launch<'a> {
 
     /// # Safety
     /// As [`Launch::run`].
-    unsafe fn run_on_gpu(mut self, loaded: &Loaded) -> Result {
-        let Some(stream) = self.stream.cuda() else {
+    unsafe fn run_on_gpu(mut self, loaded: &Arc<Loaded>) -> Result {
+        let Some(queue) = self.stream.cuda() else {
             return Err(Error::NoSuchKernel(self.kernel.to_string()));
         };
+        let stream = queue.stream();
         if let Some(difference) = signature::difference(&loaded.parameters, &self.passed) {
             return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
         }
@@ -132,12 +141,7 @@ impl<'a> Launch<'a> {
             set.map_err(gpu::failed("asking for dynamic shared memory"))?;
         }
         let (grid, parameters) = (self.grid, &mut self.parameters);
-        let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
-        if grid.is_cooperative {
-            self.stream.forbid_in_capture("a cooperative launch cannot be captured into a graph")?;
-            cooperative.order(stream, true)?;
-        }
-        let launched = self.stream.enqueue(&self.uses, "launching a kernel", || {
+        let launch = || {
             let (blocks, threads) = (grid.blocks.tuple(), grid.threads.tuple());
             let (handle, shared) = (function.cu_function(), grid.shared_bytes);
             // SAFETY: the caller's promise about the parameters; the grid was checked.
@@ -155,7 +159,19 @@ impl<'a> Launch<'a> {
                     result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
                 }
             }
-        });
+        };
+        let doing = "launching a kernel";
+        let launched = if grid.is_cooperative {
+            let turn = self.stream.outside_capture("a cooperative launch cannot be captured into a graph")?;
+            // Held until the launch is queued: one at a time.
+            let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
+            cooperative.order(queue, true)?;
+            let queued = self.stream.queue(&turn, &self.uses, doing, launch);
+            self.stream.keep(loaded);
+            queued
+        } else {
+            self.stream.enqueue(&self.uses, Some(loaded), doing, launch)
+        };
         launched.map_err(|error| match error {
             Error::Driver { message, .. }
                 if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") =>

@@ -2,6 +2,8 @@
 
 use core::ffi::c_void;
 use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
 use core::ptr::null_mut;
 use std::collections::HashMap;
 use std::format;
@@ -17,6 +19,7 @@ use super::buffer::Uses;
 use super::device::Kind;
 use super::gpu::{self, Gpu};
 use super::image::{Image, Images, driver_for};
+use super::queue::relaxed;
 use super::signature::{self, Parameter};
 use super::{Device, Error, Properties, Result, cache};
 
@@ -33,12 +36,29 @@ struct Inner {
 
 /// A kernel on a GPU.
 pub(crate) struct Loaded {
-    pub function: CudaFunction,
+    pub function: Function,
     pub facts: KernelFacts,
     /// What its text declares.
     pub parameters: Vec<Parameter>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
     pub cooperative: Mutex<Uses>,
+}
+
+/// A kernel's function, which is unloaded when this goes: what launches it must keep it until it has run.
+pub(crate) struct Function(ManuallyDrop<CudaFunction>);
+
+impl Deref for Function {
+    type Target = CudaFunction;
+    fn deref(&self) -> &CudaFunction {
+        &self.0
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // SAFETY: it is not used again. The thread may be capturing a graph, to which this kernel does not belong.
+        relaxed(|| unsafe { ManuallyDrop::drop(&mut self.0) });
+    }
 }
 
 /// What a compiled kernel needs.
@@ -159,7 +179,9 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let rejected = |log: String| Error::Rejected { kernel: kernel.to_string(), log };
     let text = image.only(kernel)?;
     let parameters = signature::declared(&text, kernel).ok_or_else(|| {
-        Error::NoKernels(format!("the parameters of `{kernel}` cannot be read in the embedded PTX: build again"))
+        Error::NoKernels(format!(
+            "the parameters of `{kernel}` cannot be read in the embedded PTX: build again"
+        ))
     })?;
     gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
     let (major, minor) = gpu.properties.capability;
@@ -181,7 +203,12 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         shared_bytes: function.shared_size_bytes().map_err(&fail)? as u32,
         block_threads: function.max_threads_per_block().map_err(&fail)? as u32,
     };
-    Ok(Loaded { function, facts, parameters, cooperative: Mutex::default() })
+    Ok(Loaded {
+        function: Function(ManuallyDrop::new(function)),
+        facts,
+        parameters,
+        cooperative: Mutex::default(),
+    })
 }
 
 fn load_binary(gpu: &Gpu, binary: Vec<u8>, kernel: &str) -> core::result::Result<CudaFunction, DriverError> {

@@ -64,7 +64,8 @@ fn parameter(declaration: &str) -> Option<Parameter> {
                 align = align.or((!is_pointer).then_some(named));
             }
             Some(kind) => {
-                let bits = kind.strip_prefix(['b', 'u', 's', 'f']).and_then(|bits| bits.parse::<usize>().ok());
+                let bits =
+                    kind.strip_prefix(['b', 'u', 's', 'f']).and_then(|bits| bits.parse::<usize>().ok());
                 bytes = bytes.or(bits.map(|bits| bits / 8));
             }
             None => {
@@ -143,7 +144,10 @@ mod tests {
         assert_eq!(difference(&host, &host), None);
         assert_eq!(difference(&[one(16, 4)], &[Parameter::of::<Body>()]), None);
         let text = difference(&device, &host).unwrap();
-        assert!(text.contains("parameter 1") && text.contains("4 bytes") && text.contains("8 bytes"), "{text}");
+        assert!(
+            text.contains("parameter 1") && text.contains("4 bytes") && text.contains("8 bytes"),
+            "{text}"
+        );
         let text = difference(&device, &host[..1]).unwrap();
         assert!(text.contains("takes 2") && text.contains("passes 1"), "{text}");
         // The same number of bytes, and another type.
