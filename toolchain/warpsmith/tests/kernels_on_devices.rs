@@ -342,6 +342,43 @@ fn a_graph_keeps_its_kernels(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn a_kernel_that_is_not_loaded_is_not_captured(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(100, 1.0f32)?, stream.zeroed(100)?);
+    let captured = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)));
+    if !device.is_cpu() {
+        let error = captured.unwrap_err().to_string();
+        assert!(error.contains("prepare(name)"), "{error}");
+    }
+    kernels.module().prepare("saxpy")?;
+    let mut graph = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)))?;
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [2.0; 100]);
+    Ok(())
+}
+
+/// Launches with different amounts of shared memory, at the same time.
+#[warpsmith::test]
+fn threads_that_ask_for_different_shared_memory(device: &Device) -> Result {
+    let kernels = Kernels::load(device)?;
+    std::thread::scope(|scope| {
+        let launches = [50u32, 60, 70, 90].map(|kib| {
+            let kernels = &kernels;
+            scope.spawn(move || -> Result {
+                let stream = device.stream()?;
+                let (x, mut y) = (stream.upload(&[1u32, 2, 3, 4])?, stream.zeroed(4)?);
+                for _ in 0..if device.is_cpu() { 2 } else { 2000 } {
+                    kernels.rotate(&stream, Grid::new(1, 4).shared_bytes(kib << 10), (&x, &mut y))?;
+                }
+                assert_eq!(stream.download(&y)?, [2, 3, 4, 1]);
+                Ok(())
+            })
+        });
+        launches.into_iter().try_for_each(|launch| launch.join().unwrap())
+    })
+}
+
+#[warpsmith::test]
 fn kernels_that_are_dropped_while_they_run(device: &Device) -> Result {
     let stream = device.stream()?;
     let n = 1 << 14;

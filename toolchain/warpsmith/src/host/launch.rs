@@ -6,7 +6,7 @@ use std::string::ToString;
 use std::sync::{Arc, PoisonError};
 use std::vec::Vec;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::result;
 
 use super::buffer::Used;
 use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
@@ -14,7 +14,7 @@ use super::grid::Limits;
 use super::module::Loaded;
 use super::signature::{self, Parameter};
 use super::stream::Work;
-use super::{DeviceSlice, Error, Grid, Module, Result, Stream, gpu};
+use super::{DeviceSlice, Error, Grid, Module, Result, Stream};
 use crate::back::{self, Failure, Job};
 
 /// A launch that is being prepared.
@@ -44,6 +44,13 @@ impl<'a> Launch<'a> {
         let (loaded, limits) = match module.device().kind() {
             Kind::Cpu(_) => (None, CPU_LIMITS),
             Kind::Gpu(gpu) => {
+                let in_capture = stream.forbid_in_capture(
+                    "a kernel cannot be loaded while a graph is captured: load it before, by `kernels.module().prepare(name)` or a \
+                     first launch",
+                );
+                if in_capture.is_err() && !module.is_loaded(kernel) {
+                    in_capture?;
+                }
                 let loaded = module.loaded(kernel)?;
                 let threads = loaded.facts.block_threads.min(gpu.limits.threads);
                 let shared_bytes = gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes);
@@ -135,10 +142,11 @@ impl<'a> Launch<'a> {
             return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
         }
         let function = &loaded.function;
-        if self.grid.shared_bytes > USUAL_SHARED.saturating_sub(loaded.facts.shared_bytes) {
-            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            let set = function.set_attribute(attribute, self.grid.shared_bytes as i32);
-            set.map_err(gpu::failed("asking for dynamic shared memory"))?;
+        let own = loaded.facts.shared_bytes;
+        if let Kind::Gpu(gpu) = self.stream.device().kind()
+            && self.grid.shared_bytes > USUAL_SHARED.saturating_sub(own)
+        {
+            loaded.allow_shared(gpu, gpu.limits.shared_bytes.saturating_sub(own))?;
         }
         let (grid, parameters) = (self.grid, &mut self.parameters);
         let launch = || {

@@ -40,6 +40,8 @@ pub(crate) struct Loaded {
     pub facts: KernelFacts,
     /// What its text declares.
     pub parameters: Vec<Parameter>,
+    /// Whether blocks may have all the dynamic shared memory that the device has for them.
+    pub has_all_shared: Mutex<bool>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
     pub cooperative: Mutex<Uses>,
 }
@@ -85,6 +87,22 @@ pub trait Named {
     const NAME: &'static str;
 }
 
+impl Loaded {
+    /// Lets blocks have this much dynamic shared memory. It is the same for all launches: they would lower it under each other.
+    pub fn allow_shared(&self, gpu: &Gpu, bytes: u32) -> Result {
+        let mut has_all = self.has_all_shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if *has_all {
+            return Ok(());
+        }
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bound = gpu.context.bind_to_thread();
+        let set = bound.and_then(|()| self.function.set_attribute(attribute, bytes as i32));
+        set.map_err(gpu::failed("asking for dynamic shared memory"))?;
+        *has_all = true;
+        Ok(())
+    }
+}
+
 impl Module {
     /// Chooses the text for a device.
     ///
@@ -111,7 +129,8 @@ impl Module {
         self.0.image.map(|image| image.capability)
     }
 
-    /// Compiles and loads a kernel before its first launch, and returns what it needs; `None` on the CPU.
+    /// Compiles and loads a kernel before its first launch, and returns what it needs; `None` on the CPU. While a graph is captured
+    /// kernels cannot be loaded, so that this must be called before, or the kernel launched once.
     ///
     /// # Errors
     /// If there is no such kernel, or the driver rejects it.
@@ -122,6 +141,10 @@ impl Module {
         }
     }
 
+    pub(crate) fn is_loaded(&self, kernel: &str) -> bool {
+        self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner).contains_key(kernel)
+    }
+
     pub(crate) fn loaded(&self, kernel: &str) -> Result<Arc<Loaded>> {
         let mut all = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = all.get(kernel) {
@@ -130,7 +153,8 @@ impl Module {
         let (Kind::Gpu(gpu), Some(image)) = (self.device().kind(), self.0.image) else {
             return Err(Error::NoSuchKernel(kernel.to_string()));
         };
-        let loaded = Arc::new(load(gpu, image, kernel)?);
+        // Another stream may be one that this thread captures.
+        let loaded = Arc::new(relaxed(|| load(gpu, image, kernel))?);
         all.insert(kernel.to_string(), loaded.clone());
         Ok(loaded)
     }
@@ -207,6 +231,7 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         function: Function(ManuallyDrop::new(function)),
         facts,
         parameters,
+        has_all_shared: Mutex::new(false),
         cooperative: Mutex::default(),
     })
 }

@@ -285,13 +285,20 @@ impl Stream {
 
     /// Captures what `queue` queues on this stream into a graph, instead of doing it: launches, fills and copies on the device.
     ///
+    /// Kernels must be loaded before: by a first launch, or by [`prepare`](super::Module::prepare).
+    ///
     /// # Errors
-    /// That of `queue`, or the driver's.
+    /// That of `queue`, or the driver's; on a GPU, if a kernel is not loaded yet.
     pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
         let capturing = Capturing::begin(self)?;
         queue(self)?;
         let (capture, graph) = capturing.end()?;
         Ok(Graph::new(self.clone(), capture, graph))
+    }
+
+    /// Fails while a graph is captured.
+    pub(crate) fn forbid_in_capture(&self, why: &'static str) -> Result {
+        self.outside_capture(why).map(drop)
     }
 
     /// Fails while a graph is captured; else none is until the result is dropped.
