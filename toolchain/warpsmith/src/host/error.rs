@@ -43,6 +43,8 @@ pub enum Error {
         /// How they differ.
         difference: String,
     },
+    /// The part of the driver that compiles kernels is not there.
+    NoCompiler,
     /// The driver rejects a kernel, with this message.
     Rejected {
         /// The kernel.
@@ -70,7 +72,7 @@ pub enum Error {
     },
     /// Memory of a device or of the host does not suffice.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Bytes that were asked for; 0 if not known, and the largest number if there are more.
         bytes: u64,
         /// Bytes that are free, if known.
         free: Option<u64>,
@@ -141,16 +143,29 @@ impl fmt::Display for Error {
                 "cannot launch `{kernel}`: {difference}. The host and the device were compiled from different sources: a feature or \
                  another `cfg` that only one of them has, or two kernels of one name in a package"
             ),
-            Error::Rejected { kernel, log } => {
-                write!(f, "the driver rejects the kernel `{kernel}`:\n{log}")
-            }
+            Error::Rejected { kernel, log } => write!(
+                f,
+                "the driver rejects the kernel `{kernel}`; a newer driver may accept it:\n{log}"
+            ),
+            Error::NoCompiler => f.write_str(
+                "the NVIDIA driver's compiler was not found (libnvidia-ptxjitcompiler.so.1, or nvptxJITCompiler64.dll on Windows): \
+                 install the whole driver; in a container, set NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+            ),
             Error::Grid { kernel, problem } => write!(f, "cannot launch `{kernel}`: {problem}"),
             Error::Size(problem) => f.write_str(problem),
             Error::OtherDevice { what, of, with } => {
-                write!(f, "{what} of {of} was used with {with}: copy the data to that device first")
+                write!(f, "{what} of {of} cannot be used with {with}: ")?;
+                f.write_str(match *what {
+                    "kernels" => "load them for that device, too, or use a stream of their own device",
+                    _ => "copy the data to that device first",
+                })
             }
             Error::OutOfMemory { bytes, free } => {
-                write!(f, "not enough memory for {bytes} bytes")?;
+                match *bytes {
+                    0 => f.write_str("the driver has not enough memory")?,
+                    u64::MAX => f.write_str("no memory has as many bytes as were asked for")?,
+                    bytes => write!(f, "not enough memory for {bytes} bytes")?,
+                }
                 if let Some(free) = free {
                     write!(f, " ({free} are free on the device)")?;
                 }
@@ -185,3 +200,25 @@ impl fmt::Debug for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn texts_name_what_is_known_and_the_remedy() {
+        let out = |bytes| Error::OutOfMemory { bytes, free: None }.to_string();
+        assert!(!out(0).contains("0 bytes") && out(0).contains("drop some first"), "{}", out(0));
+        assert!(!out(u64::MAX).contains("1844") && out(64).contains("for 64 bytes"));
+        let other = |what| {
+            Error::OtherDevice { what, of: "GPU 0".to_string(), with: "the CPU".to_string() }.to_string()
+        };
+        assert_eq!(
+            other("a buffer"),
+            "a buffer of GPU 0 cannot be used with the CPU: copy the data to that device first"
+        );
+        assert!(other("kernels").contains("load them for that device"), "{}", other("kernels"));
+        assert!(!other("kernels").contains("copy the data"));
+    }
+}

@@ -37,6 +37,29 @@ const FAULTS: [sys::CUresult; 10] = [
     sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
 ];
 
+/// Errors by which the driver says that it cannot use a kernel.
+const REJECTIONS: [sys::CUresult; 6] = [
+    sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
+    sys::CUresult::CUDA_ERROR_INVALID_PTX,
+    sys::CUresult::CUDA_ERROR_INVALID_SOURCE,
+    sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU,
+    sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+    sys::CUresult::CUDA_ERROR_NOT_FOUND,
+];
+
+/// Turns an error of the driver, as it compiled and loaded a kernel, into one that says whether that is the kernel's fault.
+pub(crate) fn not_loaded(kernel: &str, error: DriverError, log: &str) -> Error {
+    if error.0 == sys::CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND {
+        return Error::NoCompiler;
+    }
+    let log = log.trim();
+    if log.is_empty() && !REJECTIONS.contains(&error.0) {
+        return failed("loading a kernel")(error);
+    }
+    let log = format!("{}\n{log}", describe(&error)).trim().to_string();
+    Error::Rejected { kernel: kernel.to_string(), log }
+}
+
 /// Turns an error of the driver into one that says at what it happened.
 pub(crate) fn failed(doing: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
@@ -113,5 +136,18 @@ impl Gpu {
         };
         let spare = context.new_stream().map_err(&fail)?;
         Ok(Gpu { context, spare, properties, limits, driver })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_compiler_is_not_the_kernels_fault() {
+        let error = DriverError(sys::CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+        let error = not_loaded("k", error, "");
+        assert_eq!(error, Error::NoCompiler);
+        assert!(error.to_string().contains("NVIDIA_DRIVER_CAPABILITIES"), "{error}");
     }
 }

@@ -200,7 +200,6 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
 
 /// Compiles one kernel of a text, or takes it from the cache, and loads it.
 fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
-    let rejected = |log: String| Error::Rejected { kernel: kernel.to_string(), log };
     let text = image.only(kernel)?;
     let parameters = signature::declared(&text, kernel).ok_or_else(|| {
         Error::NoKernels(format!(
@@ -214,10 +213,9 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let function = match from_cache {
         Some(function) => function,
         None => {
-            let binary =
-                link(text).map_err(|(error, log)| rejected(format!("{}\n{log}", gpu::describe(&error))))?;
+            let binary = link(text).map_err(|(error, log)| gpu::not_loaded(kernel, error, &log))?;
             cache::put(&key, &binary);
-            load_binary(gpu, binary, kernel).map_err(|error| rejected(gpu::describe(&error)))?
+            load_binary(gpu, binary, kernel).map_err(|error| gpu::not_loaded(kernel, error, ""))?
         }
     };
     let fail = gpu::failed("asking for what a kernel needs");
