@@ -21,6 +21,7 @@ pub(crate) struct Memory {
     device: Device,
     address: u64,
     bytes: usize,
+    align: usize,
     /// Whether the driver takes it back in the order of a stream.
     is_pooled: bool,
     uses: Mutex<Uses>,
@@ -38,11 +39,23 @@ pub(crate) struct Uses {
 /// What a launch or a copy uses, and whether it writes there.
 pub(crate) type Used = (Arc<Memory>, bool);
 
-const CPU_ALIGN: usize = 256;
+/// The driver aligns memory to this. On the CPU it is the least.
+const ALIGN: usize = 256;
 
 impl Memory {
-    /// Allocates; the content is anything.
-    pub fn allocate(device: &Device, queue: Option<&Arc<Queue>>, bytes: usize) -> Result<Arc<Self>> {
+    /// Allocates memory for elements with this alignment; the content is anything.
+    pub fn allocate(
+        device: &Device,
+        queue: Option<&Arc<Queue>>,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Arc<Self>> {
+        if align > ALIGN && !device.is_cpu() {
+            return Err(Error::Misuse(
+                "memory of a GPU is aligned to 256 bytes, and the type of the elements asks for more",
+            ));
+        }
+        let align = align.max(ALIGN);
         // Empty buffers have an address, too: what a kernel only reads must not be null.
         let room = bytes.max(1);
         let (address, is_pooled) = match (device.kind(), queue) {
@@ -70,7 +83,7 @@ impl Memory {
             }
             _ => {
                 let out = || Error::OutOfMemory { bytes: bytes as u64, free: None };
-                let layout = Layout::from_size_align(room, CPU_ALIGN).map_err(|_| out())?;
+                let layout = Layout::from_size_align(room, align).map_err(|_| out())?;
                 // SAFETY: the layout has a size.
                 let start = unsafe { std::alloc::alloc_zeroed(layout) };
                 if start.is_null() {
@@ -81,7 +94,7 @@ impl Memory {
         };
         let writer = queue.cloned();
         let uses = Mutex::new(Uses { writer, readers: Vec::new() });
-        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, is_pooled, uses }))
+        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, align, is_pooled, uses }))
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Uses> {
@@ -121,7 +134,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let Kind::Gpu(gpu) = self.device.kind() else {
             let layout =
-                Layout::from_size_align(self.bytes, CPU_ALIGN).expect("it was allocated with this layout");
+                Layout::from_size_align(self.bytes, self.align).expect("it was allocated with this layout");
             // SAFETY: allocated with this layout, and nobody has it any more.
             unsafe {
                 std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout)

@@ -102,16 +102,20 @@ impl Stream {
     /// # Errors
     /// As [`Stream::upload`].
     pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
-        self.upload(&std::vec![value; len])
+        let mut values = Vec::new();
+        let out = |_| Error::OutOfMemory { bytes: bytes_of::<T>(len), free: None };
+        values.try_reserve_exact(len).map_err(out)?;
+        values.resize(len, value);
+        self.upload(&values)
     }
 
     fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
         let _turn = self.outside_capture(
             "memory cannot be allocated while a graph is captured: make the buffers before",
         )?;
-        let out = || Error::OutOfMemory { bytes: u64::MAX, free: None };
+        let out = || Error::OutOfMemory { bytes: bytes_of::<T>(len), free: None };
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out)?;
-        Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes)?, len))
+        Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes, align_of::<T>())?, len))
     }
 
     /// Copies values into a buffer of the same length, and waits until they are there.
@@ -461,6 +465,11 @@ pub(crate) fn in_order(uses: &[Used]) -> Vec<Used> {
     uses
 }
 
+/// Returns the bytes of `len` elements, or the largest number if there are more.
+fn bytes_of<T>(len: usize) -> u64 {
+    (len as u64).saturating_mul(size_of::<T>() as u64)
+}
+
 fn same_length(from: usize, to: usize) -> Result {
     if from == to {
         return Ok(());
@@ -473,5 +482,38 @@ fn same_length(from: usize, to: usize) -> Result {
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stream").field(self.device()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_memory_can_hold_is_an_error() {
+        let stream = Device::cpu().stream().unwrap();
+        let bytes = |made: Result<Buffer<u64>>| match made {
+            Err(Error::OutOfMemory { bytes, .. }) => bytes,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(bytes(stream.filled(usize::MAX, 1)), u64::MAX);
+        assert_eq!(bytes(stream.zeroed(usize::MAX)), u64::MAX);
+        assert_eq!(bytes(stream.filled(1 << 58, 1)), 1 << 61);
+        assert_eq!(bytes(stream.zeroed(1 << 60)), 1 << 63);
+    }
+
+    #[test]
+    fn elements_are_aligned_as_their_type_asks() {
+        #[derive(Clone, Copy)]
+        #[repr(C, align(4096))]
+        struct Page([u32; 1024]);
+        // SAFETY: integers.
+        unsafe impl DeviceCopy for Page {}
+        let stream = Device::cpu().stream().unwrap();
+        let buffers: Vec<_> = (0..8).map(|i| stream.filled(3, Page([i; 1024])).unwrap()).collect();
+        for (i, buffer) in buffers.iter().enumerate() {
+            assert_eq!(buffer.address() % 4096, 0);
+            assert_eq!(stream.download(buffer).unwrap()[2].0, [i as u32; 1024]);
+        }
     }
 }
