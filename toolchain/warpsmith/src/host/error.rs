@@ -14,6 +14,11 @@ pub enum Error {
     NoDriver,
     /// There is a driver, but no device. The text is the driver's.
     NoDevice(String),
+    /// There is a driver, but it does not work.
+    DriverNotStarted {
+        /// The driver's error.
+        message: String,
+    },
     /// The device's number, and how many there are.
     NoSuchDevice(usize, usize),
     /// The build has no kernels, and why.
@@ -104,6 +109,13 @@ pub enum Error {
     Misuse(&'static str),
 }
 
+impl Error {
+    /// Returns whether the machine has no GPU, rather than one that cannot be used.
+    pub(crate) fn means_no_gpu(&self) -> bool {
+        matches!(self, Error::NoDriver | Error::NoDevice(_))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,6 +127,11 @@ impl fmt::Display for Error {
                 f,
                 "the NVIDIA driver finds no GPU{why}: check with `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does not hide it; \
                  or use Device::cpu()"
+            ),
+            Error::DriverNotStarted { message } => write!(
+                f,
+                "the NVIDIA driver does not start ({message}): check with `nvidia-smi`; after an update of the driver, restart the \
+                 machine; or use Device::cpu()"
             ),
             Error::NoSuchDevice(ordinal, count) => {
                 write!(f, "there is no GPU {ordinal}: this machine has {count}, numbered from 0")
