@@ -471,6 +471,40 @@ fn a_panic_ends_a_capture(device: &Device) -> Result {
     Ok(())
 }
 
+/// What one GPU waits for, another has done: the driver's calls that come after go to the right one. With one GPU there is nothing
+/// to test.
+#[test]
+fn several_gpus() -> Result {
+    if Device::list().map_or(0, |gpus| gpus.len()) < 2 {
+        return Ok(());
+    }
+    let devices = [Device::gpu(0)?, Device::gpu(1)?];
+    let kernels = match Kernels::load(&devices[0]) {
+        Err(Error::NoKernels(_)) => return Ok(()),
+        loaded => [loaded?, Kernels::load(&devices[1])?],
+    };
+    let streams = [devices[0].stream()?, devices[1].stream()?];
+    let n = 1 << 14;
+    for _ in 0..8 {
+        let (x, mut y) = (streams[0].filled(n, 1.0f32)?, streams[0].zeroed(n)?);
+        let (other, mut z) = (streams[1].filled(n, 1.0f32)?, streams[1].zeroed(n)?);
+        kernels[0].saxpy(&streams[0], Grid::covering(n), (2.0, &x, &mut y))?;
+        streams[1].copy(&y, &mut z)?;
+        kernels[1].saxpy(&streams[1], Grid::covering(n), (3.0, &other, &mut z))?;
+        // Waits for the other GPU, which read it, and goes back after that.
+        kernels[0].saxpy(&streams[0], Grid::covering(n), (4.0, &x, &mut y))?;
+        streams[1].copy(&y, &mut z.slice_mut(..)?)?;
+        drop(y);
+        assert_eq!(streams[1].download(&z)?, vec![6.0; n]);
+        // The other GPU is the thread's now.
+        let (mut sixty, words) = (streams[0].zeroed(4)?, streams[0].upload(&[1u32, 2, 3, 4])?);
+        streams[1].synchronize()?;
+        kernels[0].rotate(&streams[0], Grid::new(1, 4).shared_bytes(60 << 10), (&words, &mut sixty))?;
+        assert_eq!(streams[0].download(&sixty)?, [2, 3, 4, 1]);
+    }
+    Ok(())
+}
+
 #[warpsmith::test]
 fn an_unsafe_kernel(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);

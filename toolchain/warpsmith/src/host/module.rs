@@ -24,6 +24,9 @@ use super::signature::{self, Parameter};
 use super::{Device, Error, Properties, Result, cache};
 
 /// The kernels of a program, for one device. Cheap to clone.
+///
+/// Each kernel is compiled by the driver when it is first needed, and kept on disk, in the folder that `WARPSMITH_CACHE` names, or
+/// `warpsmith` in the user's folder for caches. Nothing is taken out of that folder; it may be removed at any time.
 #[derive(Clone)]
 pub struct Module(Arc<Inner>);
 
