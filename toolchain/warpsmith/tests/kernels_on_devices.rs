@@ -156,12 +156,10 @@ fn instances(device: &Device) -> Result {
 mod other {
     use warpsmith::prelude::*;
 
-    pub struct Kernels(pub warpsmith::Module);
+    warpsmith::module!(cpu);
 
-    impl Kernels {
-        fn module(&self) -> &warpsmith::Module {
-            &self.0
-        }
+    pub fn of(module: &warpsmith::Module) -> Kernels {
+        Kernels(module.clone())
     }
 
     #[kernel]
@@ -175,7 +173,7 @@ mod other {
 fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let (x, mut y) = (stream.filled(4, 1.0f32)?, stream.zeroed(4)?);
-    let launched = other::Kernels(kernels.module().clone()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
+    let launched = other::of(kernels.module()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
     if device.is_cpu() {
         return launched;
     }
