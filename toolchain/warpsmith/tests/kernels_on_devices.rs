@@ -152,6 +152,37 @@ fn instances(device: &Device) -> Result {
     Ok(())
 }
 
+/// A kernel with the name of another, as where a feature changes the types of one.
+mod other {
+    use warpsmith::prelude::*;
+
+    warpsmith::module!(cpu);
+
+    pub fn of(module: &warpsmith::Module) -> Kernels {
+        Kernels(module.clone())
+    }
+
+    #[kernel]
+    pub fn saxpy(_a: f64, x: &[f32], y: &mut Slots<f32>) {
+        let i = thread::index();
+        y.set(i, x[i.get()]);
+    }
+}
+
+#[warpsmith::test]
+fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(4, 1.0f32)?, stream.zeroed(4)?);
+    let launched = other::of(kernels.module()).saxpy(&stream, (1, 4), (1.0, &x, &mut y));
+    if device.is_cpu() {
+        return launched;
+    }
+    let error = launched.unwrap_err().to_string();
+    assert!(error.contains("parameter 1 in PTX has 4 bytes") && error.contains("passes 8 bytes"), "{error}");
+    assert_eq!(stream.download(&y)?, [0.0; 4]);
+    Ok(())
+}
+
 #[warpsmith::test]
 fn structs_and_aliases(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
@@ -288,6 +319,187 @@ fn a_graph_does_it_again(device: &Device) -> Result {
     assert_eq!((stream.download(&y)?, stream.download(&z)?), (vec![4.0; 100], vec![4.0; 100]));
     let failed = stream.capture(|stream| stream.synchronize());
     assert!(matches!(failed, Err(Error::Misuse(_))));
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_graph_keeps_its_kernels(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(100, 1.0f32)?, stream.zeroed(100)?);
+    kernels.module().prepare("saxpy")?;
+    let mut graph = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)))?;
+    drop(kernels);
+    // Others in their place.
+    let others = Kernels::load(device)?;
+    for name in ["scan", "transpose", "histogram", "rotate"] {
+        others.module().prepare(name)?;
+    }
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [2.0; 100]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_kernel_that_is_not_loaded_is_not_captured(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y) = (stream.filled(100, 1.0f32)?, stream.zeroed(100)?);
+    let captured = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)));
+    if !device.is_cpu() {
+        let error = captured.unwrap_err().to_string();
+        assert!(error.contains("prepare(name)"), "{error}");
+    }
+    kernels.module().prepare("saxpy")?;
+    let mut graph = stream.capture(|stream| kernels.saxpy(stream, (100, 1), (2.0, &x, &mut y)))?;
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [2.0; 100]);
+    Ok(())
+}
+
+/// Launches with different amounts of shared memory, at the same time.
+#[warpsmith::test]
+fn threads_that_ask_for_different_shared_memory(device: &Device) -> Result {
+    let kernels = Kernels::load(device)?;
+    std::thread::scope(|scope| {
+        let launches = [50u32, 60, 70, 90].map(|kib| {
+            let kernels = &kernels;
+            scope.spawn(move || -> Result {
+                let stream = device.stream()?;
+                let (x, mut y) = (stream.upload(&[1u32, 2, 3, 4])?, stream.zeroed(4)?);
+                for _ in 0..if device.is_cpu() { 2 } else { 2000 } {
+                    kernels.rotate(&stream, Grid::new(1, 4).shared_bytes(kib << 10), (&x, &mut y))?;
+                }
+                assert_eq!(stream.download(&y)?, [2, 3, 4, 1]);
+                Ok(())
+            })
+        });
+        launches.into_iter().try_for_each(|launch| launch.join().unwrap())
+    })
+}
+
+#[warpsmith::test]
+fn kernels_that_are_dropped_while_they_run(device: &Device) -> Result {
+    let stream = device.stream()?;
+    let n = 1 << 14;
+    let (x, mut y) = (stream.filled(n, 1.0f32)?, stream.zeroed(n)?);
+    for _ in 0..8 {
+        let kernels = Kernels::load(device)?;
+        kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut y))?;
+    }
+    assert_eq!(stream.download(&y)?, vec![8.0; n]);
+    // And the stream with them.
+    let (other, kernels) = (device.stream()?, Kernels::load(device)?);
+    kernels.saxpy(&other, Grid::covering(n), (1.0, &x, &mut y))?;
+    drop(kernels);
+    drop(other);
+    assert_eq!(stream.download(&y)?, vec![9.0; n]);
+    Ok(())
+}
+
+/// A stream that captures takes part in nothing that others do meanwhile.
+#[warpsmith::test]
+fn other_streams_stay_outside_of_a_graph(device: &Device) -> Result {
+    let kernels = Kernels::load(device)?;
+    let (one, two) = (device.stream()?, device.stream()?);
+    let n = 1 << 14;
+    let (x, mut y, mut z) = (one.filled(n, 1.0f32)?, one.zeroed(n)?, one.zeroed(n)?);
+    let gone = one.filled(n, 3.0f32)?;
+    kernels.saxpy(&one, Grid::covering(n), (1.0, &x, &mut y))?;
+    let mut graph = one.capture(|one| {
+        kernels.saxpy(one, Grid::covering(n), (2.0, &x, &mut z))?;
+        // Reads and writes on another stream what the first one wrote, and takes memory of the first one back.
+        kernels.saxpy(&two, Grid::covering(n), (4.0, &x, &mut y))?;
+        assert_eq!(two.download(&y)?, vec![5.0; n]);
+        drop(gone);
+        kernels.saxpy(one, Grid::covering(n), (2.0, &x, &mut z))
+    })?;
+    assert_eq!(one.download(&z)?, vec![0.0; n]);
+    graph.launch()?;
+    graph.launch()?;
+    assert_eq!((one.download(&y)?, two.download(&z)?), (vec![5.0; n], vec![8.0; n]));
+    Ok(())
+}
+
+/// Launches of another thread are in the graph, with what they use, or outside of it.
+#[warpsmith::test]
+fn another_thread_launches_while_a_graph_is_captured(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let n = 1 << 12;
+    let x = stream.filled(n, 1.0f32)?;
+    let mut y = stream.zeroed(n)?;
+    kernels.saxpy(&stream, Grid::covering(n), (0.0, &x, &mut y))?;
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| -> Result {
+        let launching = scope.spawn(|| -> Result {
+            // What a capture forbids meanwhile is an error, and no more.
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                let Ok(mut z) = stream.zeroed(n) else { continue };
+                kernels.saxpy(&stream, Grid::covering(n), (1.0, &x, &mut z))?;
+            }
+            Ok(())
+        });
+        let captured = (0..200).try_for_each(|_| {
+            let mut graph = stream.capture(|s| kernels.saxpy(s, Grid::covering(n), (1.0, &x, &mut y)))?;
+            graph.launch()
+        });
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        launching.join().unwrap()?;
+        captured
+    })?;
+    assert_eq!(stream.download(&y)?, vec![200.0; n]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_panic_ends_a_capture(device: &Device) -> Result {
+    let stream = device.stream()?;
+    let mut y = stream.zeroed::<u32>(4)?;
+    let captured = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        stream.capture(|stream| {
+            stream.fill_bytes(&mut y, 1)?;
+            panic!("of a test")
+        })
+    }));
+    assert!(captured.is_err());
+    assert_eq!(stream.download(&y)?, [0; 4]);
+    // Nor does one that failed go on.
+    assert!(stream.capture(|_| Err(Error::Misuse("a test"))).is_err());
+    let mut graph = stream.capture(|stream| stream.fill_bytes(&mut y, 1))?;
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, [0x0101_0101; 4]);
+    Ok(())
+}
+
+/// What one GPU waits for, another has done: the driver's calls that come after go to the right one. With one GPU there is nothing
+/// to test.
+#[test]
+fn several_gpus() -> Result {
+    if Device::list().map_or(0, |gpus| gpus.len()) < 2 {
+        return Ok(());
+    }
+    let devices = [Device::gpu(0)?, Device::gpu(1)?];
+    let kernels = match Kernels::load(&devices[0]) {
+        Err(Error::NoKernels(_)) => return Ok(()),
+        loaded => [loaded?, Kernels::load(&devices[1])?],
+    };
+    let streams = [devices[0].stream()?, devices[1].stream()?];
+    let n = 1 << 14;
+    for _ in 0..8 {
+        let (x, mut y) = (streams[0].filled(n, 1.0f32)?, streams[0].zeroed(n)?);
+        let (other, mut z) = (streams[1].filled(n, 1.0f32)?, streams[1].zeroed(n)?);
+        kernels[0].saxpy(&streams[0], Grid::covering(n), (2.0, &x, &mut y))?;
+        streams[1].copy(&y, &mut z)?;
+        kernels[1].saxpy(&streams[1], Grid::covering(n), (3.0, &other, &mut z))?;
+        // Waits for the other GPU, which read it, and goes back after that.
+        kernels[0].saxpy(&streams[0], Grid::covering(n), (4.0, &x, &mut y))?;
+        streams[1].copy(&y, &mut z.slice_mut(..)?)?;
+        drop(y);
+        assert_eq!(streams[1].download(&z)?, vec![6.0; n]);
+        // The other GPU is the thread's now.
+        let (mut sixty, words) = (streams[0].zeroed(4)?, streams[0].upload(&[1u32, 2, 3, 4])?);
+        streams[1].synchronize()?;
+        kernels[0].rotate(&streams[0], Grid::new(1, 4).shared_bytes(60 << 10), (&words, &mut sixty))?;
+        assert_eq!(streams[0].download(&sixty)?, [2, 3, 4, 1]);
+    }
     Ok(())
 }
 

@@ -9,9 +9,10 @@ use std::string::String;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
-use cudarc::driver::{CudaStream, result};
+use cudarc::driver::result;
 
 use super::device::Kind;
+use super::queue::{Queue, relaxed};
 use super::{Device, Error, Result, gpu};
 use crate::DeviceCopy;
 
@@ -20,6 +21,7 @@ pub(crate) struct Memory {
     device: Device,
     address: u64,
     bytes: usize,
+    align: usize,
     /// Whether the driver takes it back in the order of a stream.
     is_pooled: bool,
     uses: Mutex<Uses>,
@@ -29,23 +31,35 @@ pub(crate) struct Memory {
 /// is recorded while only one stream uses it.
 #[derive(Default)]
 pub(crate) struct Uses {
-    writer: Option<Arc<CudaStream>>,
+    writer: Option<Arc<Queue>>,
     /// Streams that have read since, and therefore wait for the writer.
-    readers: Vec<Arc<CudaStream>>,
+    readers: Vec<Arc<Queue>>,
 }
 
 /// What a launch or a copy uses, and whether it writes there.
 pub(crate) type Used = (Arc<Memory>, bool);
 
-const CPU_ALIGN: usize = 256;
+/// The driver aligns memory to this. On the CPU it is the least.
+const ALIGN: usize = 256;
 
 impl Memory {
-    /// Allocates; the content is anything.
-    pub fn allocate(device: &Device, stream: Option<&Arc<CudaStream>>, bytes: usize) -> Result<Arc<Self>> {
+    /// Allocates memory for elements with this alignment; the content is anything.
+    pub fn allocate(
+        device: &Device,
+        queue: Option<&Arc<Queue>>,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Arc<Self>> {
+        if align > ALIGN && !device.is_cpu() {
+            return Err(Error::Misuse(
+                "memory of a GPU is aligned to 256 bytes, and the type of the elements asks for more",
+            ));
+        }
+        let align = align.max(ALIGN);
         // Empty buffers have an address, too: what a kernel only reads must not be null.
         let room = bytes.max(1);
-        let (address, is_pooled) = match (device.kind(), stream) {
-            (Kind::Gpu(gpu), Some(stream)) => {
+        let (address, is_pooled) = match (device.kind(), queue) {
+            (Kind::Gpu(gpu), Some(queue)) => {
                 let fail =
                     |error: cudarc::driver::DriverError| match gpu::failed("allocating device memory")(error)
                     {
@@ -58,18 +72,18 @@ impl Memory {
                 gpu.context.bind_to_thread().map_err(fail)?;
                 let is_pooled = gpu.context.has_async_alloc();
                 // SAFETY: the context is bound, and the stream is one of it.
-                let address = unsafe {
+                let address = relaxed(|| unsafe {
                     if is_pooled {
-                        result::malloc_async(stream.cu_stream(), room)
+                        result::malloc_async(queue.stream().cu_stream(), room)
                     } else {
                         result::malloc_sync(room)
                     }
-                };
+                });
                 (address.map_err(fail)?, is_pooled)
             }
             _ => {
                 let out = || Error::OutOfMemory { bytes: bytes as u64, free: None };
-                let layout = Layout::from_size_align(room, CPU_ALIGN).map_err(|_| out())?;
+                let layout = Layout::from_size_align(room, align).map_err(|_| out())?;
                 // SAFETY: the layout has a size.
                 let start = unsafe { std::alloc::alloc_zeroed(layout) };
                 if start.is_null() {
@@ -78,9 +92,9 @@ impl Memory {
                 (start.expose_provenance() as u64, false)
             }
         };
-        let writer = stream.cloned();
+        let writer = queue.cloned();
         let uses = Mutex::new(Uses { writer, readers: Vec::new() });
-        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, is_pooled, uses }))
+        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, align, is_pooled, uses }))
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Uses> {
@@ -89,27 +103,29 @@ impl Memory {
 }
 
 impl Uses {
-    /// Lets a stream wait for whatever it must not overtake, before it reads or writes.
-    pub fn order(&mut self, stream: &Arc<CudaStream>, writes: bool) -> Result {
-        let is_same = |other: &Arc<CudaStream>| other.cu_stream() == stream.cu_stream();
+    /// Lets a stream wait for whatever it must not overtake, before it reads or writes. Another context may be the thread's after
+    /// that.
+    pub fn order(&mut self, queue: &Arc<Queue>, writes: bool) -> Result {
+        let is_same = |other: &Arc<Queue>| other.is_same(queue);
+        let wait = |other: &Queue| other.point().and_then(|point| queue.stream().wait(&point));
         let fail = gpu::failed("ordering streams");
         let has_waited = self.readers.iter().any(is_same);
         if let Some(writer) = &self.writer
             && !is_same(writer)
             && !has_waited
         {
-            stream.join(writer).map_err(&fail)?;
+            wait(writer).map_err(&fail)?;
         }
         if !writes {
             if !has_waited && !self.writer.as_ref().is_some_and(is_same) {
-                self.readers.push(stream.clone());
+                self.readers.push(queue.clone());
             }
             return Ok(());
         }
-        for reader in self.readers.drain(..).filter(|reader| reader.cu_stream() != stream.cu_stream()) {
-            stream.join(&reader).map_err(&fail)?;
+        for reader in self.readers.drain(..).filter(|reader| !is_same(reader)) {
+            wait(&reader).map_err(&fail)?;
         }
-        self.writer = Some(stream.clone());
+        self.writer = Some(queue.clone());
         Ok(())
     }
 }
@@ -118,7 +134,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let Kind::Gpu(gpu) = self.device.kind() else {
             let layout =
-                Layout::from_size_align(self.bytes, CPU_ALIGN).expect("it was allocated with this layout");
+                Layout::from_size_align(self.bytes, self.align).expect("it was allocated with this layout");
             // SAFETY: allocated with this layout, and nobody has it any more.
             unsafe {
                 std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout)
@@ -126,25 +142,27 @@ impl Drop for Memory {
             return;
         };
         // Nobody can be told of errors here; on a device that has failed all calls do.
-        if gpu.context.bind_to_thread().is_err() {
-            return;
-        }
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         let last = uses.writer.take().or_else(|| uses.readers.pop());
-        // SAFETY: allocated by the same kind of call; all streams that use it are waited for, by the driver or by the stream that
-        // frees it.
-        unsafe {
-            match last {
-                Some(stream) if self.is_pooled => {
-                    for reader in uses.readers.drain(..) {
-                        let _ = stream.join(&reader);
+        match last {
+            Some(last) if self.is_pooled => {
+                let points: Vec<_> = uses.readers.drain(..).map(|reader| reader.point()).collect();
+                let _ = last.with(&gpu.spare, |stream| {
+                    for point in points.iter().flatten() {
+                        let _ = stream.wait(point);
                     }
-                    let _ = result::free_async(self.address, stream.cu_stream());
-                }
-                _ => {
+                    // Of several devices, the one that was waited for may be the thread's now.
+                    gpu.context.bind_to_thread()?;
+                    // SAFETY: allocated by the same kind of call; the stream has waited for all that use it.
+                    unsafe { result::free_async(self.address, stream.cu_stream()) }
+                });
+            }
+            // SAFETY: allocated by the same kind of call; the driver waits for all work of the device.
+            _ => relaxed(|| unsafe {
+                if gpu.context.bind_to_thread().is_ok() {
                     let _ = result::free_sync(self.address);
                 }
-            }
+            }),
         }
     }
 }

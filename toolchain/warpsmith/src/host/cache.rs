@@ -1,5 +1,7 @@
 //! Compiled kernels on disk: the driver takes seconds for what it was given before.
 //!
+//! Nothing is taken out of it: it may be removed at any time, and is made again.
+//!
 //! The folder is `warpsmith` in the user's folder for caches; `WARPSMITH_CACHE` names another, or is `off`. A file that cannot be
 //! read, or is damaged, is one that is not there.
 

@@ -42,18 +42,16 @@ pub struct Properties {
 }
 
 impl Device {
-    /// Returns the GPU with the most multiprocessors; without a driver or a GPU, the CPU.
+    /// Returns the GPU with the most multiprocessors of those that can be used; without a driver or a GPU, the CPU.
     ///
     /// # Errors
-    /// If there is a GPU, but it cannot be used.
+    /// If there are GPUs, but none can be used, or the driver does not start.
     pub fn best() -> Result<Self> {
-        let Ok(count) = gpu::count() else { return Ok(Device::cpu()) };
-        let all = (0..count).map(Device::gpu).collect::<Result<Vec<_>>>()?;
-        let best = all.into_iter().rev().max_by_key(|device| match &*device.0 {
-            Kind::Gpu(gpu) => gpu.properties.multiprocessors,
-            Kind::Cpu(_) => 0,
-        });
-        Ok(best.unwrap_or_else(Device::cpu))
+        match gpu::best() {
+            Ok(gpu) => Ok(Device(Arc::new(Kind::Gpu(gpu)))),
+            Err(error) if error.means_no_gpu() => Ok(Device::cpu()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the CPU: kernels run on simulated threads, one at a time and in turn.
@@ -80,7 +78,7 @@ impl Device {
     /// # Errors
     /// If there is no driver or no GPU.
     pub fn list() -> Result<Vec<Properties>> {
-        (0..gpu::count()?).map(|ordinal| Device::gpu(ordinal).map(|device| device.properties())).collect()
+        gpu::list()
     }
 
     /// Returns what is known about the device.
@@ -116,7 +114,8 @@ impl Device {
         Stream::new(self)
     }
 
-    /// Copies values into a new buffer, by a stream of its own.
+    /// Copies values into a new buffer, by a stream of its own, which the driver keeps as long as the buffer: for many buffers,
+    /// make one stream and use [`Stream::upload`].
     ///
     /// # Errors
     /// As [`Stream::upload`].
@@ -127,7 +126,7 @@ impl Device {
     /// Waits for all work on the device.
     ///
     /// # Errors
-    /// If some of it failed.
+    /// If some of it failed, or a graph is captured on one of its streams.
     pub fn synchronize(&self) -> Result {
         match &*self.0 {
             Kind::Cpu(_) => Ok(()),

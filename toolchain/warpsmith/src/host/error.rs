@@ -14,6 +14,11 @@ pub enum Error {
     NoDriver,
     /// There is a driver, but no device. The text is the driver's.
     NoDevice(String),
+    /// There is a driver, but it does not work.
+    DriverNotStarted {
+        /// The driver's error.
+        message: String,
+    },
     /// The device's number, and how many there are.
     NoSuchDevice(usize, usize),
     /// The build has no kernels, and why.
@@ -36,6 +41,15 @@ pub enum Error {
     },
     /// The build's kernels do not contain this one.
     NoSuchKernel(String),
+    /// The kernel on the device takes other parameters than the host passes.
+    OtherSource {
+        /// The kernel.
+        kernel: String,
+        /// How they differ.
+        difference: String,
+    },
+    /// The part of the driver that compiles kernels is not there.
+    NoCompiler,
     /// The driver rejects a kernel, with this message.
     Rejected {
         /// The kernel.
@@ -63,7 +77,7 @@ pub enum Error {
     },
     /// Memory of a device or of the host does not suffice.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Bytes that were asked for; 0 if not known, and the largest number if there are more.
         bytes: u64,
         /// Bytes that are free, if known.
         free: Option<u64>,
@@ -95,6 +109,13 @@ pub enum Error {
     Misuse(&'static str),
 }
 
+impl Error {
+    /// Returns whether the machine has no GPU, rather than one that cannot be used.
+    pub(crate) fn means_no_gpu(&self) -> bool {
+        matches!(self, Error::NoDriver | Error::NoDevice(_))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,6 +127,11 @@ impl fmt::Display for Error {
                 f,
                 "the NVIDIA driver finds no GPU{why}: check with `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does not hide it; \
                  or use Device::cpu()"
+            ),
+            Error::DriverNotStarted { message } => write!(
+                f,
+                "the NVIDIA driver does not start ({message}): check with `nvidia-smi`; after an update of the driver, restart the \
+                 machine; or use Device::cpu()"
             ),
             Error::NoSuchDevice(ordinal, count) => {
                 write!(f, "there is no GPU {ordinal}: this machine has {count}, numbered from 0")
@@ -129,16 +155,34 @@ impl fmt::Display for Error {
                 f,
                 "the build's kernels do not contain `{kernel}`: is its file compiled by the build script?"
             ),
-            Error::Rejected { kernel, log } => {
-                write!(f, "the driver rejects the kernel `{kernel}`:\n{log}")
-            }
+            Error::OtherSource { kernel, difference } => write!(
+                f,
+                "cannot launch `{kernel}`: {difference}. The host and the device were compiled from different sources: a feature or \
+                 another `cfg` that only one of them has, or two kernels of one name in a package"
+            ),
+            Error::Rejected { kernel, log } => write!(
+                f,
+                "the driver rejects the kernel `{kernel}`; a newer driver may accept it:\n{log}"
+            ),
+            Error::NoCompiler => f.write_str(
+                "the NVIDIA driver's compiler was not found (libnvidia-ptxjitcompiler.so.1, or nvptxJITCompiler64.dll on Windows): \
+                 install the whole driver; in a container, set NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+            ),
             Error::Grid { kernel, problem } => write!(f, "cannot launch `{kernel}`: {problem}"),
             Error::Size(problem) => f.write_str(problem),
             Error::OtherDevice { what, of, with } => {
-                write!(f, "{what} of {of} was used with {with}: copy the data to that device first")
+                write!(f, "{what} of {of} cannot be used with {with}: ")?;
+                f.write_str(match *what {
+                    "kernels" => "load them for that device, too, or use a stream of their own device",
+                    _ => "copy the data to that device first",
+                })
             }
             Error::OutOfMemory { bytes, free } => {
-                write!(f, "not enough memory for {bytes} bytes")?;
+                match *bytes {
+                    0 => f.write_str("the driver has not enough memory")?,
+                    u64::MAX => f.write_str("no memory has as many bytes as were asked for")?,
+                    bytes => write!(f, "not enough memory for {bytes} bytes")?,
+                }
                 if let Some(free) = free {
                     write!(f, " ({free} are free on the device)")?;
                 }
@@ -173,3 +217,25 @@ impl fmt::Debug for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn texts_name_what_is_known_and_the_remedy() {
+        let out = |bytes| Error::OutOfMemory { bytes, free: None }.to_string();
+        assert!(!out(0).contains("0 bytes") && out(0).contains("drop some first"), "{}", out(0));
+        assert!(!out(u64::MAX).contains("1844") && out(64).contains("for 64 bytes"));
+        let other = |what| {
+            Error::OtherDevice { what, of: "GPU 0".to_string(), with: "the CPU".to_string() }.to_string()
+        };
+        assert_eq!(
+            other("a buffer"),
+            "a buffer of GPU 0 cannot be used with the CPU: copy the data to that device first"
+        );
+        assert!(other("kernels").contains("load them for that device"), "{}", other("kernels"));
+        assert!(!other("kernels").contains("copy the data"));
+    }
+}

@@ -19,14 +19,16 @@ impl Event {
     pub(crate) fn record(stream: &Stream) -> Result<Self> {
         let Some(cuda) = stream.cuda() else { return Ok(Event(Kind::Cpu(Instant::now()))) };
         // The driver's usual events do not take the time.
-        let event = cuda.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
+        let event = cuda.stream().record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
         Ok(Event(Kind::Gpu(event.map_err(gpu::failed("recording an event"))?)))
     }
 
     pub(crate) fn wait_on(&self, stream: &Stream) -> Result {
         match (&self.0, stream.cuda()) {
             (Kind::Cpu(_), None) => Ok(()),
-            (Kind::Gpu(event), Some(cuda)) => cuda.wait(event).map_err(gpu::failed("waiting for an event")),
+            (Kind::Gpu(event), Some(cuda)) => {
+                cuda.stream().wait(event).map_err(gpu::failed("waiting for an event"))
+            }
             _ => Err(Error::Misuse("an event of the CPU was used with a GPU, or the other way round")),
         }
     }

@@ -3,9 +3,10 @@
 use std::format;
 use std::string::{String, ToString};
 use std::sync::Arc;
+use std::vec::Vec;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use cudarc::driver::{CudaContext, DriverError};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
 use super::grid::{Extent, Limits};
 use super::{Error, Properties, Result};
@@ -15,6 +16,8 @@ pub(crate) use cudarc::driver::sys::CUlimit as Limit;
 /// An opened GPU.
 pub(crate) struct Gpu {
     pub context: Arc<CudaContext>,
+    /// It takes memory back whose own stream captures a graph.
+    pub spare: Arc<CudaStream>,
     pub properties: Properties,
     pub limits: Limits,
     /// As the driver gives it: 1000 major + 10 minor.
@@ -34,6 +37,29 @@ const FAULTS: [sys::CUresult; 10] = [
     sys::CUresult::CUDA_ERROR_LAUNCH_FAILED,
     sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
 ];
+
+/// Errors by which the driver says that it cannot use a kernel.
+const REJECTIONS: [sys::CUresult; 6] = [
+    sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
+    sys::CUresult::CUDA_ERROR_INVALID_PTX,
+    sys::CUresult::CUDA_ERROR_INVALID_SOURCE,
+    sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU,
+    sys::CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+    sys::CUresult::CUDA_ERROR_NOT_FOUND,
+];
+
+/// Turns an error of the driver, as it compiled and loaded a kernel, into one that says whether that is the kernel's fault.
+pub(crate) fn not_loaded(kernel: &str, error: DriverError, log: &str) -> Error {
+    if error.0 == sys::CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND {
+        return Error::NoCompiler;
+    }
+    let log = log.trim();
+    if log.is_empty() && !REJECTIONS.contains(&error.0) {
+        return failed("loading a kernel")(error);
+    }
+    let log = format!("{}\n{log}", describe(&error)).trim().to_string();
+    Error::Rejected { kernel: kernel.to_string(), log }
+}
 
 /// Turns an error of the driver into one that says at what it happened.
 pub(crate) fn failed(doing: &'static str) -> impl Fn(DriverError) -> Error {
@@ -66,8 +92,89 @@ pub(crate) fn count() -> Result<usize> {
     match CudaContext::device_count() {
         Ok(count) if count > 0 => Ok(count as usize),
         Ok(_) => Err(Error::NoDevice(String::new())),
-        Err(error) => Err(Error::NoDevice(format!(" ({})", describe(&error)))),
+        Err(error) => Err(not_started(error, describe)),
     }
+}
+
+/// Tells a machine without a GPU from one whose GPUs cannot be used.
+fn not_started(error: DriverError, describe: impl Fn(&DriverError) -> String) -> Error {
+    match error.0 {
+        // The library to link with, which has the driver's name.
+        sys::CUresult::CUDA_ERROR_STUB_LIBRARY => Error::NoDriver,
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => Error::NoDevice(format!(" ({})", describe(&error))),
+        _ => Error::DriverNotStarted { message: describe(&error) },
+    }
+}
+
+/// What the driver tells about a GPU that was not opened.
+struct Known {
+    properties: Properties,
+    limits: Limits,
+    driver: i32,
+}
+
+fn known(ordinal: usize) -> core::result::Result<Known, DriverError> {
+    let gpu = result::device::get(ordinal as i32)?;
+    let mut driver = 0;
+    // SAFETY: writes one integer.
+    unsafe { sys::cuDriverGetVersion(&mut driver) }.result()?;
+    // SAFETY: the driver gave the device.
+    let number =
+        |attribute| unsafe { result::device::get_attribute(gpu, attribute) }.map(|value| value as u32);
+    let limits = Limits {
+        threads: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        block: Extent {
+            x: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+            y: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+            z: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+        },
+        grid: Extent {
+            x: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+            y: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+            z: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+        },
+        shared_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+    };
+    let properties = Properties {
+        name: result::device::get_name(gpu)?.to_string(),
+        ordinal: Some(ordinal),
+        capability: (
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        // SAFETY: the driver gave the device.
+        memory: unsafe { result::device::total_mem(gpu) }? as u64,
+        multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        driver: (driver as u32 / 1000, driver as u32 % 1000 / 10),
+        block_threads: limits.threads,
+        block_shared_bytes: limits.shared_bytes,
+    };
+    Ok(Known { properties, limits, driver })
+}
+
+/// Returns what is known about each GPU, without opening any.
+pub(crate) fn list() -> Result<Vec<Properties>> {
+    let of = |ordinal| known(ordinal).map(|known| known.properties).map_err(failed("asking for a device"));
+    (0..count()?).map(of).collect()
+}
+
+/// Opens the GPU with the most multiprocessors, of several the first; if that cannot be used, the next.
+pub(crate) fn best() -> Result<Gpu> {
+    first_usable(list()?.iter().map(|properties| properties.multiprocessors), Gpu::open)
+}
+
+/// Returns what `open` makes of the place of the largest number, or of the next ones if it fails; then the first error.
+fn first_usable<T>(sizes: impl Iterator<Item = u32>, open: impl Fn(usize) -> Result<T>) -> Result<T> {
+    let mut places: Vec<_> = sizes.enumerate().collect();
+    places.sort_by_key(|&(_, size)| core::cmp::Reverse(size));
+    let mut first = None;
+    for (place, _) in places {
+        match open(place) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(first.unwrap_or(Error::NoDevice(String::new())))
 }
 
 impl Gpu {
@@ -80,35 +187,50 @@ impl Gpu {
         let context = CudaContext::new(ordinal).map_err(&fail)?;
         // SAFETY: buffers order their own uses on several streams (`Memory::order`).
         unsafe { context.disable_event_tracking() };
-        let mut driver = 0;
-        // SAFETY: writes one integer.
-        unsafe { sys::cuDriverGetVersion(&mut driver) }.result().map_err(&fail)?;
-        let number = |attribute| context.attribute(attribute).map(|value| value as u32).map_err(&fail);
-        let (major, minor) = context.compute_capability().map_err(&fail)?;
-        let limits = Limits {
-            threads: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            block: Extent {
-                x: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                y: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                z: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
-            },
-            grid: Extent {
-                x: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                y: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                z: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
-            },
-            shared_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        let Known { properties, limits, driver } = known(ordinal).map_err(&fail)?;
+        let spare = context.new_stream().map_err(&fail)?;
+        Ok(Gpu { context, spare, properties, limits, driver })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_that_cannot_be_used_is_not_the_same_as_none() {
+        let error = |code| not_started(DriverError(code), |_| "a text".to_string());
+        assert_eq!(error(sys::CUresult::CUDA_ERROR_STUB_LIBRARY), Error::NoDriver);
+        assert!(matches!(error(sys::CUresult::CUDA_ERROR_NO_DEVICE), Error::NoDevice(_)));
+        let broken = error(sys::CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+        assert!(!broken.means_no_gpu(), "{broken}");
+        assert!(
+            broken.to_string().contains("a text") && broken.to_string().contains("Device::cpu()"),
+            "{broken}"
+        );
+        assert!(Error::NoDriver.means_no_gpu() && Error::NoDevice(String::new()).means_no_gpu());
+    }
+
+    #[test]
+    fn the_largest_gpu_that_can_be_used() {
+        let best = |sizes: &[u32], broken: &[usize]| {
+            first_usable(sizes.iter().copied(), |place| match broken.contains(&place) {
+                true => Err(Error::NoSuchDevice(place, 0)),
+                false => Ok(place),
+            })
         };
-        let properties = Properties {
-            name: context.name().map_err(&fail)?.to_string(),
-            ordinal: Some(ordinal),
-            capability: (major as u32, minor as u32),
-            memory: context.total_mem().map_err(&fail)? as u64,
-            multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            driver: (driver as u32 / 1000, driver as u32 % 1000 / 10),
-            block_threads: limits.threads,
-            block_shared_bytes: limits.shared_bytes,
-        };
-        Ok(Gpu { context, properties, limits, driver })
+        assert_eq!(best(&[40, 132, 132, 80], &[]), Ok(1));
+        assert_eq!(best(&[40, 132, 132, 80], &[1]), Ok(2));
+        assert_eq!(best(&[40, 132, 132, 80], &[1, 2]), Ok(3));
+        assert_eq!(best(&[40, 132], &[0, 1]), Err(Error::NoSuchDevice(1, 0)));
+        assert!(best(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn a_missing_compiler_is_not_the_kernels_fault() {
+        let error = DriverError(sys::CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+        let error = not_loaded("k", error, "");
+        assert_eq!(error, Error::NoCompiler);
+        assert!(error.to_string().contains("NVIDIA_DRIVER_CAPABILITIES"), "{error}");
     }
 }

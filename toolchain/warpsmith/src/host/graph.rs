@@ -1,32 +1,41 @@
 //! Work that is queued once and done often.
 
 use core::fmt;
+use std::sync::Arc;
 use std::vec::Vec;
 
 use cudarc::driver::CudaGraph;
 
 use super::buffer::Used;
+use super::module::Loaded;
 use super::stream::{Work, do_work, in_order};
-use super::{Error, Result, Stream, gpu};
+use super::{Result, Stream};
 
 /// What a stream captures.
 #[derive(Default)]
 pub(crate) struct Capture {
     pub uses: Vec<Used>,
+    /// On a GPU.
+    pub kernels: Vec<Arc<Loaded>>,
+    /// On the CPU.
     pub work: Vec<(Vec<Used>, Work)>,
 }
 
-/// Launches, fills and copies that were captured, to be done as one, often. It keeps the memory of its buffers.
+/// Launches, fills and copies that were captured, to be done as one, often. It keeps its kernels, and the memory of
+/// its buffers.
 pub struct Graph {
     stream: Stream,
     uses: Vec<Used>,
     work: Vec<(Vec<Used>, Work)>,
     graph: Option<CudaGraph>,
+    /// They stay loaded as long as the driver's graph can launch them.
+    _kernels: Vec<Arc<Loaded>>,
 }
 
 impl Graph {
     pub(crate) fn new(stream: Stream, capture: Capture, graph: Option<CudaGraph>) -> Self {
-        Graph { stream, uses: in_order(&capture.uses), work: capture.work, graph }
+        let Capture { uses, kernels, work } = capture;
+        Graph { stream, uses: in_order(&uses), work, graph, _kernels: kernels }
     }
 
     /// Queues everything on the stream that captured it.
@@ -34,10 +43,12 @@ impl Graph {
     /// # Errors
     /// If the driver fails, or a kernel on the CPU.
     pub fn launch(&mut self) -> Result {
-        self.stream.forbid_in_capture("a graph cannot be launched while one is captured on its stream")?;
+        let turn =
+            self.stream.outside_capture("a graph cannot be launched while one is captured on its stream")?;
         if let Some(graph) = &self.graph {
-            return self.stream.enqueue(&self.uses, "launching a graph", || graph.launch());
+            return self.stream.queue(&turn, &self.uses, "launching a graph", || graph.launch());
         }
+        drop(turn);
         self.work.iter().try_for_each(|(uses, work)| do_work(uses, work))
     }
 }
@@ -46,10 +57,7 @@ impl Drop for Graph {
     fn drop(&mut self) {
         // The driver's graph must not go while it runs. An error here shows at the next call.
         if self.graph.is_some() {
-            let _: core::result::Result<(), Error> = self
-                .stream
-                .cuda()
-                .map_or(Ok(()), |stream| stream.synchronize().map_err(gpu::failed("waiting for a graph")));
+            let _ = self.stream.cuda().map(|queue| queue.wait());
         }
     }
 }

@@ -35,9 +35,9 @@ impl From<(u32, u32, u32)> for Extent {
 }
 
 impl Extent {
-    /// Returns how many there are.
+    /// Returns how many there are, or the largest number if there are more.
     pub fn count(self) -> u64 {
-        self.x as u64 * self.y as u64 * self.z as u64
+        (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
     pub(crate) fn dim(self) -> Dim {
@@ -69,6 +69,9 @@ pub(crate) struct Limits {
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
 }
+
+/// The most threads of a launch: an index and a stride added to it must not wrap.
+const MOST_THREADS: u64 = i64::MAX as u64;
 
 impl Grid {
     /// Threads of a block, where nothing else was asked for.
@@ -162,6 +165,15 @@ impl Grid {
                 limits.grid.tuple()
             ));
         }
+        let total = blocks.count().checked_mul(threads.count());
+        if total.is_none_or(|total| total > MOST_THREADS) {
+            return Some(format!(
+                "{} blocks of {} threads are more threads than can be numbered: launch several times, or let each thread do more \
+                 (thread::strided)",
+                blocks.count(),
+                threads.count()
+            ));
+        }
         if self.shared_bytes > limits.shared_bytes {
             return Some(format!(
                 "{} bytes of dynamic shared memory a block, and this kernel can have {} on the device",
@@ -176,5 +188,31 @@ impl From<(u32, u32)> for Grid {
     /// Blocks, and threads of a block.
     fn from((blocks, threads): (u32, u32)) -> Self {
         Grid::new(blocks, threads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = crate::host::device::CPU_LIMITS;
+
+    #[test]
+    fn sizes_that_overflow_are_problems() {
+        let most = u32::MAX;
+        assert_eq!(Extent::from((most, most, most)).count(), u64::MAX);
+        assert_eq!(Extent::from((1 << 31, 1 << 31, 4)).count(), u64::MAX);
+        assert_eq!(Extent::from((most, most)).count(), most as u64 * most as u64);
+        for grid in [
+            Grid::new((most, most, most), 1),
+            Grid::new((1 << 31, 1 << 31, 4), 1),
+            Grid::new(1, (most, most, most)),
+        ] {
+            assert!(grid.problem(&LIMITS).is_some(), "{grid:?}");
+        }
+        let (x, y, z) = (LIMITS.grid.x, LIMITS.grid.y, LIMITS.grid.z);
+        assert_eq!(Grid::new((x, y, z), 1).problem(&LIMITS), None);
+        let problem = Grid::new((x, y, z), 1024).problem(&LIMITS).unwrap();
+        assert!(problem.contains("more threads than can be numbered"), "{problem}");
     }
 }

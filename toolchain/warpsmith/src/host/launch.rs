@@ -6,14 +6,15 @@ use std::string::ToString;
 use std::sync::{Arc, PoisonError};
 use std::vec::Vec;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::result;
 
 use super::buffer::Used;
 use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
 use super::grid::Limits;
 use super::module::Loaded;
+use super::signature::{self, Parameter};
 use super::stream::Work;
-use super::{DeviceSlice, Error, Grid, Module, Result, Stream, gpu};
+use super::{DeviceSlice, Error, Grid, Module, Result, Stream};
 use crate::back::{self, Failure, Job};
 
 /// A launch that is being prepared.
@@ -25,6 +26,8 @@ pub struct Launch<'a> {
     loaded: Option<Arc<Loaded>>,
     uses: Vec<Used>,
     parameters: Vec<*mut c_void>,
+    /// The parameters' sizes and alignments.
+    passed: Vec<Parameter>,
 }
 
 /// Dynamic shared memory that every kernel may have without asking.
@@ -41,6 +44,13 @@ impl<'a> Launch<'a> {
         let (loaded, limits) = match module.device().kind() {
             Kind::Cpu(_) => (None, CPU_LIMITS),
             Kind::Gpu(gpu) => {
+                let in_capture = stream.forbid_in_capture(
+                    "a kernel cannot be loaded while a graph is captured: load it before, by `kernels.module().prepare(name)` or a \
+                     first launch",
+                );
+                if in_capture.is_err() && !module.is_loaded(kernel) {
+                    in_capture?;
+                }
                 let loaded = module.loaded(kernel)?;
                 let threads = loaded.facts.block_threads.min(gpu.limits.threads);
                 let shared_bytes = gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes);
@@ -56,7 +66,15 @@ impl<'a> Launch<'a> {
                 "a cooperative launch of {total} threads, and the CPU can have {CPU_COOPERATIVE} at once: use fewer blocks"
             )));
         }
-        Ok(Launch { kernel, stream, grid, loaded, uses: Vec::new(), parameters: Vec::new() })
+        Ok(Launch {
+            kernel,
+            stream,
+            grid,
+            loaded,
+            uses: Vec::new(),
+            parameters: Vec::new(),
+            passed: Vec::new(),
+        })
     }
 
     /// Notes that the kernel reads this.
@@ -77,6 +95,7 @@ impl<'a> Launch<'a> {
     pub fn parameter<T>(&mut self, value: &T) {
         if size_of::<T>() > 0 {
             self.parameters.push((&raw const *value).cast_mut().cast());
+            self.passed.push(Parameter::of::<T>());
         }
     }
 
@@ -114,23 +133,23 @@ impl<'a> Launch<'a> {
 
     /// # Safety
     /// As [`Launch::run`].
-    unsafe fn run_on_gpu(mut self, loaded: &Loaded) -> Result {
-        let Some(stream) = self.stream.cuda() else {
+    unsafe fn run_on_gpu(mut self, loaded: &Arc<Loaded>) -> Result {
+        let Some(queue) = self.stream.cuda() else {
             return Err(Error::NoSuchKernel(self.kernel.to_string()));
         };
+        let stream = queue.stream();
+        if let Some(difference) = signature::difference(&loaded.parameters, &self.passed) {
+            return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
+        }
         let function = &loaded.function;
-        if self.grid.shared_bytes > USUAL_SHARED.saturating_sub(loaded.facts.shared_bytes) {
-            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            let set = function.set_attribute(attribute, self.grid.shared_bytes as i32);
-            set.map_err(gpu::failed("asking for dynamic shared memory"))?;
+        let own = loaded.facts.shared_bytes;
+        if let Kind::Gpu(gpu) = self.stream.device().kind()
+            && self.grid.shared_bytes > USUAL_SHARED.saturating_sub(own)
+        {
+            loaded.allow_shared(gpu, gpu.limits.shared_bytes.saturating_sub(own))?;
         }
         let (grid, parameters) = (self.grid, &mut self.parameters);
-        let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
-        if grid.is_cooperative {
-            self.stream.forbid_in_capture("a cooperative launch cannot be captured into a graph")?;
-            cooperative.order(stream, true)?;
-        }
-        let launched = self.stream.enqueue(&self.uses, "launching a kernel", || {
+        let launch = || {
             let (blocks, threads) = (grid.blocks.tuple(), grid.threads.tuple());
             let (handle, shared) = (function.cu_function(), grid.shared_bytes);
             // SAFETY: the caller's promise about the parameters; the grid was checked.
@@ -148,7 +167,19 @@ impl<'a> Launch<'a> {
                     result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
                 }
             }
-        });
+        };
+        let doing = "launching a kernel";
+        let launched = if grid.is_cooperative {
+            let turn = self.stream.outside_capture("a cooperative launch cannot be captured into a graph")?;
+            // Held until the launch is queued: one at a time.
+            let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
+            cooperative.order(queue, true)?;
+            let queued = self.stream.queue(&turn, &self.uses, doing, launch);
+            self.stream.keep(loaded);
+            queued
+        } else {
+            self.stream.enqueue(&self.uses, Some(loaded), doing, launch)
+        };
         launched.map_err(|error| match error {
             Error::Driver { message, .. }
                 if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") =>

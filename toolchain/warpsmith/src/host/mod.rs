@@ -13,6 +13,8 @@ mod grid;
 pub mod image;
 mod launch;
 mod module;
+mod queue;
+mod signature;
 mod stream;
 pub mod testing;
 

@@ -2,6 +2,8 @@
 
 use core::ffi::c_void;
 use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
 use core::ptr::null_mut;
 use std::collections::HashMap;
 use std::format;
@@ -17,9 +19,14 @@ use super::buffer::Uses;
 use super::device::Kind;
 use super::gpu::{self, Gpu};
 use super::image::{Image, Images, driver_for};
+use super::queue::relaxed;
+use super::signature::{self, Parameter};
 use super::{Device, Error, Properties, Result, cache};
 
 /// The kernels of a program, for one device. Cheap to clone.
+///
+/// Each kernel is compiled by the driver when it is first needed, and kept on disk, in the folder that `WARPSMITH_CACHE` names, or
+/// `warpsmith` in the user's folder for caches. Nothing is taken out of that folder; it may be removed at any time.
 #[derive(Clone)]
 pub struct Module(Arc<Inner>);
 
@@ -32,10 +39,31 @@ struct Inner {
 
 /// A kernel on a GPU.
 pub(crate) struct Loaded {
-    pub function: CudaFunction,
+    pub function: Function,
     pub facts: KernelFacts,
+    /// What its text declares.
+    pub parameters: Vec<Parameter>,
+    /// Whether blocks may have all the dynamic shared memory that the device has for them.
+    pub has_all_shared: Mutex<bool>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
     pub cooperative: Mutex<Uses>,
+}
+
+/// A kernel's function, which is unloaded when this goes: what launches it must keep it until it has run.
+pub(crate) struct Function(ManuallyDrop<CudaFunction>);
+
+impl Deref for Function {
+    type Target = CudaFunction;
+    fn deref(&self) -> &CudaFunction {
+        &self.0
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        // SAFETY: it is not used again. The thread may be capturing a graph, to which this kernel does not belong.
+        relaxed(|| unsafe { ManuallyDrop::drop(&mut self.0) });
+    }
 }
 
 /// What a compiled kernel needs.
@@ -60,6 +88,22 @@ pub struct KernelFacts {
 pub trait Named {
     /// The name.
     const NAME: &'static str;
+}
+
+impl Loaded {
+    /// Lets blocks have this much dynamic shared memory. It is the same for all launches: they would lower it under each other.
+    pub fn allow_shared(&self, gpu: &Gpu, bytes: u32) -> Result {
+        let mut has_all = self.has_all_shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if *has_all {
+            return Ok(());
+        }
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let bound = gpu.context.bind_to_thread();
+        let set = bound.and_then(|()| self.function.set_attribute(attribute, bytes as i32));
+        set.map_err(gpu::failed("asking for dynamic shared memory"))?;
+        *has_all = true;
+        Ok(())
+    }
 }
 
 impl Module {
@@ -88,7 +132,8 @@ impl Module {
         self.0.image.map(|image| image.capability)
     }
 
-    /// Compiles and loads a kernel before its first launch, and returns what it needs; `None` on the CPU.
+    /// Compiles and loads a kernel before its first launch, and returns what it needs; `None` on the CPU. While a graph is captured
+    /// kernels cannot be loaded, so that this must be called before, or the kernel launched once.
     ///
     /// # Errors
     /// If there is no such kernel, or the driver rejects it.
@@ -99,6 +144,10 @@ impl Module {
         }
     }
 
+    pub(crate) fn is_loaded(&self, kernel: &str) -> bool {
+        self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner).contains_key(kernel)
+    }
+
     pub(crate) fn loaded(&self, kernel: &str) -> Result<Arc<Loaded>> {
         let mut all = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = all.get(kernel) {
@@ -107,7 +156,8 @@ impl Module {
         let (Kind::Gpu(gpu), Some(image)) = (self.device().kind(), self.0.image) else {
             return Err(Error::NoSuchKernel(kernel.to_string()));
         };
-        let loaded = Arc::new(load(gpu, image, kernel)?);
+        // Another stream may be one that this thread captures.
+        let loaded = Arc::new(relaxed(|| load(gpu, image, kernel))?);
         all.insert(kernel.to_string(), loaded.clone());
         Ok(loaded)
     }
@@ -153,8 +203,12 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
 
 /// Compiles one kernel of a text, or takes it from the cache, and loads it.
 fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
-    let rejected = |log: String| Error::Rejected { kernel: kernel.to_string(), log };
     let text = image.only(kernel)?;
+    let parameters = signature::declared(&text, kernel).ok_or_else(|| {
+        Error::NoKernels(format!(
+            "the parameters of `{kernel}` cannot be read in the embedded PTX: build again"
+        ))
+    })?;
     gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
     let (major, minor) = gpu.properties.capability;
     let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
@@ -162,10 +216,9 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let function = match from_cache {
         Some(function) => function,
         None => {
-            let binary =
-                link(text).map_err(|(error, log)| rejected(format!("{}\n{log}", gpu::describe(&error))))?;
+            let binary = link(text).map_err(|(error, log)| gpu::not_loaded(kernel, error, &log))?;
             cache::put(&key, &binary);
-            load_binary(gpu, binary, kernel).map_err(|error| rejected(gpu::describe(&error)))?
+            load_binary(gpu, binary, kernel).map_err(|error| gpu::not_loaded(kernel, error, ""))?
         }
     };
     let fail = gpu::failed("asking for what a kernel needs");
@@ -175,7 +228,13 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         shared_bytes: function.shared_size_bytes().map_err(&fail)? as u32,
         block_threads: function.max_threads_per_block().map_err(&fail)? as u32,
     };
-    Ok(Loaded { function, facts, cooperative: Mutex::default() })
+    Ok(Loaded {
+        function: Function(ManuallyDrop::new(function)),
+        facts,
+        parameters,
+        has_all_shared: Mutex::new(false),
+        cooperative: Mutex::default(),
+    })
 }
 
 fn load_binary(gpu: &Gpu, binary: Vec<u8>, kernel: &str) -> core::result::Result<CudaFunction, DriverError> {

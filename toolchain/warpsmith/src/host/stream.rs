@@ -4,14 +4,16 @@ use core::ffi::c_void;
 use core::fmt;
 use std::boxed::Box;
 use std::format;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::vec::Vec;
 
-use cudarc::driver::{CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaGraph, DriverError, result, sys};
 
 use super::buffer::{Memory, Used};
 use super::device::Kind;
 use super::graph::{Capture, Graph};
+use super::module::Loaded;
+use super::queue::{Queue, relaxed};
 use super::{Buffer, Device, DeviceSlice, Error, Event, Result, gpu};
 use crate::DeviceCopy;
 
@@ -19,15 +21,25 @@ use crate::DeviceCopy;
 ///
 /// On a GPU a launch returns at once, and so may errors of a kernel come from a later call: the next that waits. Buffers are in
 /// order across streams, too: what one stream writes, another reads after that. On the CPU every call returns when its work is done.
+///
+/// The last clone waits, when it is dropped, for kernels that were not waited for.
 #[derive(Clone)]
 pub struct Stream(Arc<Inner>);
 
 struct Inner {
     device: Device,
     /// `None` on the CPU.
-    stream: Option<Arc<CudaStream>>,
-    capture: Mutex<Option<Capture>>,
+    queue: Option<Arc<Queue>>,
+    /// What is captured now. Read while anything is queued, so that no capture begins or ends meanwhile.
+    capture: RwLock<Option<Mutex<Capture>>>,
+    /// Kernels that may not have run yet, and must stay loaded until then.
+    kernels: Mutex<Vec<Arc<Loaded>>>,
 }
+
+/// While it is held, no graph is captured.
+pub(crate) struct Turn<'a>(
+    #[allow(dead_code, reason = "a lock")] RwLockReadGuard<'a, Option<Mutex<Capture>>>,
+);
 
 /// Work on the CPU.
 pub(crate) struct Work(Box<dyn Fn() -> Result>);
@@ -45,11 +57,15 @@ impl Work {
 
 impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Self> {
-        let stream = match device.kind() {
+        let queue = match device.kind() {
             Kind::Cpu(_) => None,
-            Kind::Gpu(gpu) => Some(gpu.context.new_stream().map_err(gpu::failed("making a stream"))?),
+            Kind::Gpu(gpu) => {
+                let stream = relaxed(|| gpu.context.new_stream());
+                Some(Queue::new(stream.map_err(gpu::failed("making a stream"))?))
+            }
         };
-        Ok(Stream(Arc::new(Inner { device: device.clone(), stream, capture: Mutex::new(None) })))
+        let (capture, kernels) = (RwLock::new(None), Mutex::default());
+        Ok(Stream(Arc::new(Inner { device: device.clone(), queue, capture, kernels })))
     }
 
     /// Returns the device.
@@ -57,8 +73,8 @@ impl Stream {
         &self.0.device
     }
 
-    pub(crate) fn cuda(&self) -> Option<&Arc<CudaStream>> {
-        self.0.stream.as_ref()
+    pub(crate) fn cuda(&self) -> Option<&Arc<Queue>> {
+        self.0.queue.as_ref()
     }
 
     /// Copies values into a new buffer, and waits until they are there.
@@ -86,16 +102,20 @@ impl Stream {
     /// # Errors
     /// As [`Stream::upload`].
     pub fn filled<T: DeviceCopy>(&self, len: usize, value: T) -> Result<Buffer<T>> {
-        self.upload(&std::vec![value; len])
+        let mut values = Vec::new();
+        let out = |_| Error::OutOfMemory { bytes: bytes_of::<T>(len), free: None };
+        values.try_reserve_exact(len).map_err(out)?;
+        values.resize(len, value);
+        self.upload(&values)
     }
 
     fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
-        self.forbid_in_capture(
+        let _turn = self.outside_capture(
             "memory cannot be allocated while a graph is captured: make the buffers before",
         )?;
-        let out = || Error::OutOfMemory { bytes: u64::MAX, free: None };
+        let out = || Error::OutOfMemory { bytes: bytes_of::<T>(len), free: None };
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(out)?;
-        Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes)?, len))
+        Ok(Buffer::of_memory(Memory::allocate(self.device(), self.cuda(), bytes, align_of::<T>())?, len))
     }
 
     /// Copies values into a buffer of the same length, and waits until they are there.
@@ -103,19 +123,20 @@ impl Stream {
     /// # Errors
     /// If the lengths differ, the buffer is of another device, a graph is captured, or the driver fails.
     pub fn write<T: DeviceCopy>(&self, to: &mut DeviceSlice<T>, values: &[T]) -> Result {
-        self.forbid_in_capture("the host's data cannot be copied while a graph is captured: copy it before")?;
+        let turn = self
+            .outside_capture("the host's data cannot be copied while a graph is captured: copy it before")?;
         same_length(values.len(), to.len())?;
         to.check(self.device())?;
         let (address, bytes) = (to.address(), to.bytes());
         let uses = [(to.memory().clone(), true)];
         match self.cuda() {
             // SAFETY: the whole of `values` to as many elements of the device, before `values` is free again.
-            Some(stream) => self.enqueue(&uses, "copying to the device", || unsafe {
-                let raw = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes);
+            Some(queue) => self.queue(&turn, &uses, "copying to the device", || unsafe {
                 if bytes > 0 {
-                    result::memcpy_htod_async(address, raw, stream.cu_stream())?;
+                    let (raw, stream) = (values.as_ptr().cast::<c_void>(), queue.stream().cu_stream());
+                    relaxed(|| sys::cuMemcpyHtoDAsync_v2(address, raw, bytes, stream)).result()?;
                 }
-                stream.synchronize()
+                self.finish(queue)
             }),
             None => {
                 let _held = uses[0].0.lock();
@@ -151,18 +172,19 @@ impl Stream {
 
     /// Copies to `to`, where there is room.
     fn read_raw<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: *mut T) -> Result {
-        self.forbid_in_capture("data cannot be copied to the host while a graph is captured: copy it after")?;
+        let turn = self
+            .outside_capture("data cannot be copied to the host while a graph is captured: copy it after")?;
         from.check(self.device())?;
         let (address, bytes) = (from.address(), from.bytes());
         let uses = [(from.memory().clone(), false)];
         match self.cuda() {
             // SAFETY: as many bytes as the elements have, to room for them; they are there when the stream has been waited for.
-            Some(stream) => self.enqueue(&uses, "waiting for kernels", || unsafe {
+            Some(queue) => self.queue(&turn, &uses, "waiting for kernels", || unsafe {
                 if bytes > 0 {
-                    let raw = to.cast::<c_void>();
-                    sys::cuMemcpyDtoHAsync_v2(raw, address, bytes, stream.cu_stream()).result()?;
+                    let (raw, stream) = (to.cast::<c_void>(), queue.stream().cu_stream());
+                    relaxed(|| sys::cuMemcpyDtoHAsync_v2(raw, address, bytes, stream)).result()?;
                 }
-                stream.synchronize()
+                self.finish(queue)
             }),
             None => {
                 let _held = uses[0].0.lock();
@@ -184,8 +206,8 @@ impl Stream {
         match self.cuda() {
             Some(_) if bytes == 0 => Ok(()),
             // SAFETY: the bytes of the buffer, which is kept alive until its stream is done.
-            Some(stream) => self.enqueue(&uses, "filling device memory", || unsafe {
-                result::memset_d8_async(address, byte, bytes, stream.cu_stream())
+            Some(queue) => self.enqueue(&uses, None, "filling device memory", || unsafe {
+                result::memset_d8_async(address, byte, bytes, queue.stream().cu_stream())
             }),
             None => self.work(
                 &uses,
@@ -212,9 +234,10 @@ impl Stream {
         let (from_pointer, to_pointer) = (from.pointer().cast::<u8>(), to.pointer().cast::<u8>());
         match (self.cuda(), from.device().kind(), to.device().kind()) {
             (Some(_), Kind::Gpu(_), Kind::Gpu(_)) if bytes == 0 => Ok(()),
-            (Some(stream), Kind::Gpu(a), Kind::Gpu(b)) => {
+            (Some(queue), Kind::Gpu(a), Kind::Gpu(b)) => {
+                let stream = queue.stream();
                 // SAFETY: as many bytes of both, which are kept alive until their streams are done.
-                self.enqueue(&uses, "copying on the device", || unsafe {
+                self.enqueue(&uses, None, "copying on the device", || unsafe {
                     if from.device().is_same(to.device()) {
                         return result::memcpy_dtod_async(target, source, bytes, stream.cu_stream());
                     }
@@ -241,9 +264,9 @@ impl Stream {
     /// # Errors
     /// If some of it failed, or a graph is captured.
     pub fn synchronize(&self) -> Result {
-        self.forbid_in_capture("a stream cannot be waited for while a graph is captured")?;
-        let Some(stream) = self.cuda() else { return Ok(()) };
-        stream.synchronize().map_err(gpu::failed("waiting for kernels"))
+        let _turn = self.outside_capture("a stream cannot be waited for while a graph is captured")?;
+        let Some(queue) = self.cuda() else { return Ok(()) };
+        self.finish(queue).map_err(gpu::failed("waiting for kernels"))
     }
 
     /// Records a moment: when everything that was queued before is done.
@@ -251,7 +274,7 @@ impl Stream {
     /// # Errors
     /// If the driver fails, or a graph is captured.
     pub fn record(&self) -> Result<Event> {
-        self.forbid_in_capture("events cannot be recorded while a graph is captured")?;
+        let _turn = self.outside_capture("events cannot be recorded while a graph is captured")?;
         Event::record(self)
     }
 
@@ -260,78 +283,169 @@ impl Stream {
     /// # Errors
     /// If the driver fails, a graph is captured, or the event is of the CPU and the stream of a GPU, or the other way round.
     pub fn wait(&self, event: &Event) -> Result {
-        self.forbid_in_capture("events cannot be waited for while a graph is captured")?;
+        let _turn = self.outside_capture("events cannot be waited for while a graph is captured")?;
         event.wait_on(self)
     }
 
     /// Captures what `queue` queues on this stream into a graph, instead of doing it: launches, fills and copies on the device.
     ///
+    /// Kernels must be loaded before: by a first launch, or by [`prepare`](super::Module::prepare).
+    ///
     /// # Errors
-    /// That of `queue`, or the driver's.
+    /// That of `queue`, or the driver's; on a GPU, if a kernel is not loaded yet.
     pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
-        let fail = gpu::failed("capturing a graph");
-        self.forbid_in_capture("a graph is being captured on this stream already")?;
-        if let Some(stream) = self.cuda() {
-            stream
-                .begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
-                .map_err(&fail)?;
-        }
-        *self.captured() = Some(Capture::default());
-        let queued = queue(self);
-        let capture = self.captured().take().unwrap_or_default();
-        let graph = match self.cuda() {
-            Some(stream) => {
-                let ended = stream.end_capture(sys::CUgraphInstantiate_flags(0));
-                queued?;
-                Some(ended.map_err(&fail)?.ok_or(Error::Misuse("the captured graph is empty"))?)
-            }
-            None => {
-                queued?;
-                None
-            }
-        };
+        let capturing = Capturing::begin(self)?;
+        queue(self)?;
+        let (capture, graph) = capturing.end()?;
         Ok(Graph::new(self.clone(), capture, graph))
     }
 
-    fn captured(&self) -> std::sync::MutexGuard<'_, Option<Capture>> {
-        self.0.capture.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+    /// Fails while a graph is captured.
     pub(crate) fn forbid_in_capture(&self, why: &'static str) -> Result {
-        if self.captured().is_some() { Err(Error::Misuse(why)) } else { Ok(()) }
+        self.outside_capture(why).map(drop)
     }
 
-    /// Gives work to a GPU's stream, in order with other streams that use the same memory; in a capture, notes the memory.
+    /// Fails while a graph is captured; else none is until the result is dropped.
+    pub(crate) fn outside_capture(&self, why: &'static str) -> Result<Turn<'_>> {
+        let capture = self.0.capture.read().unwrap_or_else(PoisonError::into_inner);
+        if capture.is_some() { Err(Error::Misuse(why)) } else { Ok(Turn(capture)) }
+    }
+
+    /// Gives work to a GPU's stream, in order with other streams that use the same memory; in a capture, notes memory and kernel.
     pub(crate) fn enqueue(
         &self,
+        uses: &[Used],
+        kernel: Option<&Arc<Loaded>>,
+        doing: &'static str,
+        enqueue: impl FnOnce() -> core::result::Result<(), DriverError>,
+    ) -> Result {
+        let Some(queue) = self.cuda() else { return Ok(()) };
+        let capture = self.0.capture.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(capture) = &*capture {
+            let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
+            capture.uses.extend_from_slice(uses);
+            capture.kernels.extend(kernel.cloned());
+            let bound = queue.stream().context().bind_to_thread();
+            return bound.and_then(|()| enqueue()).map_err(gpu::failed(doing));
+        }
+        let turn = Turn(capture);
+        let queued = self.queue(&turn, uses, doing, enqueue);
+        if let Some(kernel) = kernel {
+            self.keep(kernel);
+        }
+        queued
+    }
+
+    /// Gives work to a GPU's stream, in order with other streams that use the same memory.
+    pub(crate) fn queue(
+        &self,
+        _: &Turn<'_>,
         uses: &[Used],
         doing: &'static str,
         enqueue: impl FnOnce() -> core::result::Result<(), DriverError>,
     ) -> Result {
-        let Some(stream) = self.cuda() else { return Ok(()) };
-        let fail = gpu::failed(doing);
-        stream.context().bind_to_thread().map_err(&fail)?;
-        if let Some(capture) = &mut *self.captured() {
-            capture.uses.extend_from_slice(uses);
-            return enqueue().map_err(fail);
-        }
+        let Some(queue) = self.cuda() else { return Ok(()) };
         let uses = in_order(uses);
         // Held until the work is queued, so that no other thread orders its own before it is.
         let mut held: Vec<_> = uses.iter().map(|(memory, writes)| (memory.lock(), *writes)).collect();
         for (memory, writes) in &mut held {
-            memory.order(stream, *writes)?;
+            memory.order(queue, *writes)?;
         }
-        enqueue().map_err(fail)
+        // After that, as what was waited for may be of another device.
+        let bound = queue.stream().context().bind_to_thread();
+        bound.and_then(|()| enqueue()).map_err(gpu::failed(doing))
+    }
+
+    fn kernels(&self) -> MutexGuard<'_, Vec<Arc<Loaded>>> {
+        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a kernel, which was queued, loaded until the stream has been waited for.
+    pub(crate) fn keep(&self, kernel: &Arc<Loaded>) {
+        let mut kernels = self.kernels();
+        if !kernels.iter().any(|kept| Arc::ptr_eq(kept, kernel)) {
+            kernels.push(kernel.clone());
+        }
+    }
+
+    /// Waits for the stream. Its kernels have run then.
+    fn finish(&self, queue: &Queue) -> core::result::Result<(), DriverError> {
+        // Another thread may launch meanwhile.
+        let before = core::mem::take(&mut *self.kernels());
+        let waited = relaxed(|| queue.stream().synchronize());
+        if waited.is_err() {
+            self.kernels().extend(before);
+        }
+        waited
     }
 
     /// Does work on the CPU; in a capture, keeps it.
     pub(crate) fn work(&self, uses: &[Used], work: Work) -> Result {
-        if let Some(capture) = &mut *self.captured() {
+        if let Some(capture) = &*self.0.capture.read().unwrap_or_else(PoisonError::into_inner) {
+            let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
             capture.uses.extend_from_slice(uses);
             capture.work.push((uses.to_vec(), work));
             return Ok(());
         }
         do_work(uses, &work)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let kernels = self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = &self.queue
+            && !kernels.is_empty()
+        {
+            // An error here shows at the next call.
+            let _ = queue.wait();
+        }
+    }
+}
+
+/// A stream that captures. If what it captures fails or panics, the capture ends without a graph.
+struct Capturing<'a>(Option<&'a Stream>);
+
+impl<'a> Capturing<'a> {
+    fn begin(stream: &'a Stream) -> Result<Self> {
+        let mut capture = stream.0.capture.write().unwrap_or_else(PoisonError::into_inner);
+        if capture.is_some() {
+            return Err(Error::Misuse("a graph is being captured on this stream already"));
+        }
+        if let (Some(queue), Kind::Gpu(gpu)) = (stream.cuda(), stream.device().kind()) {
+            if gpu.driver < 11040 {
+                return Err(Error::Misuse(
+                    "graphs need an NVIDIA driver for CUDA 11.4 or newer: update the driver",
+                ));
+            }
+            queue.begin().map_err(gpu::failed("capturing a graph"))?;
+        }
+        *capture = Some(Mutex::default());
+        Ok(Capturing(Some(stream)))
+    }
+
+    fn end(mut self) -> Result<(Capture, Option<CudaGraph>)> {
+        match self.0.take() {
+            Some(stream) => Self::end_on(stream),
+            None => Ok((Capture::default(), None)),
+        }
+    }
+
+    fn end_on(stream: &Stream) -> Result<(Capture, Option<CudaGraph>)> {
+        let mut capture = stream.0.capture.write().unwrap_or_else(PoisonError::into_inner);
+        let ended = stream.cuda().map(|queue| queue.end());
+        let captured =
+            capture.take().unwrap_or_default().into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some(ended) = ended else { return Ok((captured, None)) };
+        let graph = ended.map_err(gpu::failed("capturing a graph"))?;
+        Ok((captured, Some(graph.ok_or(Error::Misuse("the captured graph is empty"))?)))
+    }
+}
+
+impl Drop for Capturing<'_> {
+    fn drop(&mut self) {
+        // The error that is the reason for this is the one to tell.
+        let _ = self.0.take().map(Self::end_on);
     }
 }
 
@@ -351,6 +465,11 @@ pub(crate) fn in_order(uses: &[Used]) -> Vec<Used> {
     uses
 }
 
+/// Returns the bytes of `len` elements, or the largest number if there are more.
+fn bytes_of<T>(len: usize) -> u64 {
+    (len as u64).saturating_mul(size_of::<T>() as u64)
+}
+
 fn same_length(from: usize, to: usize) -> Result {
     if from == to {
         return Ok(());
@@ -363,5 +482,38 @@ fn same_length(from: usize, to: usize) -> Result {
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stream").field(self.device()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_memory_can_hold_is_an_error() {
+        let stream = Device::cpu().stream().unwrap();
+        let bytes = |made: Result<Buffer<u64>>| match made {
+            Err(Error::OutOfMemory { bytes, .. }) => bytes,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(bytes(stream.filled(usize::MAX, 1)), u64::MAX);
+        assert_eq!(bytes(stream.zeroed(usize::MAX)), u64::MAX);
+        assert_eq!(bytes(stream.filled(1 << 58, 1)), 1 << 61);
+        assert_eq!(bytes(stream.zeroed(1 << 60)), 1 << 63);
+    }
+
+    #[test]
+    fn elements_are_aligned_as_their_type_asks() {
+        #[derive(Clone, Copy)]
+        #[repr(C, align(4096))]
+        struct Page([u32; 1024]);
+        // SAFETY: integers.
+        unsafe impl DeviceCopy for Page {}
+        let stream = Device::cpu().stream().unwrap();
+        let buffers: Vec<_> = (0..8).map(|i| stream.filled(3, Page([i; 1024])).unwrap()).collect();
+        for (i, buffer) in buffers.iter().enumerate() {
+            assert_eq!(buffer.address() % 4096, 0);
+            assert_eq!(stream.download(buffer).unwrap()[2].0, [i as u32; 1024]);
+        }
     }
 }

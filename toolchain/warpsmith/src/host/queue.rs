@@ -1,0 +1,94 @@
+//! Streams of the driver, and the graphs that they capture.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, DriverError, sys};
+
+/// A stream of the driver that knows whether it captures a graph.
+///
+/// What one stream does for another, such as to wait for it, must not become a part of the graph.
+pub(crate) struct Queue {
+    stream: Arc<CudaStream>,
+    /// While a graph is captured: the moment when everything before it is done. Held for single calls of the driver only; no other
+    /// lock is taken then.
+    before: Mutex<Option<Arc<CudaEvent>>>,
+}
+
+impl Queue {
+    pub fn new(stream: Arc<CudaStream>) -> Arc<Self> {
+        Arc::new(Queue { stream, before: Mutex::new(None) })
+    }
+
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    pub fn is_same(&self, other: &Queue) -> bool {
+        self.stream.cu_stream() == other.stream.cu_stream()
+    }
+
+    fn before(&self) -> MutexGuard<'_, Option<Arc<CudaEvent>>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the moment when everything is done that was queued until now. What is being captured is not queued.
+    pub fn point(&self) -> Result<Arc<CudaEvent>, DriverError> {
+        let before = self.before();
+        match &*before {
+            Some(event) => Ok(event.clone()),
+            None => self.stream.record_event(None).map(Arc::new),
+        }
+    }
+
+    /// Waits until everything is done that was queued until now, whether or not a graph is captured.
+    pub fn wait(&self) -> Result<(), DriverError> {
+        let point = self.point()?;
+        relaxed(|| point.synchronize())
+    }
+
+    /// Calls with the stream, if it captures nothing, else with another that waits for everything before.
+    pub fn with<R>(
+        &self,
+        other: &Arc<CudaStream>,
+        call: impl FnOnce(&Arc<CudaStream>) -> R,
+    ) -> Result<R, DriverError> {
+        let before = self.before();
+        match &*before {
+            None => Ok(call(&self.stream)),
+            Some(event) => other.wait(event).map(|()| call(other)),
+        }
+    }
+
+    /// Begins to capture a graph.
+    pub fn begin(&self) -> Result<(), DriverError> {
+        let mut before = self.before();
+        let event = self.stream.record_event(None)?;
+        self.stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        *before = Some(Arc::new(event));
+        Ok(())
+    }
+
+    /// Ends it.
+    pub fn end(&self) -> Result<Option<CudaGraph>, DriverError> {
+        let mut before = self.before();
+        let ended = self.stream.end_capture(sys::CUgraphInstantiate_flags(0));
+        *before = None;
+        ended
+    }
+}
+
+/// Makes a call that has nothing to do with what this thread may be capturing, and that the driver would forbid meanwhile.
+pub(crate) fn relaxed<R>(call: impl FnOnce() -> R) -> R {
+    struct Back(sys::CUstreamCaptureMode);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            // SAFETY: exchanges a value of this thread.
+            let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut self.0) };
+        }
+    }
+    let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: as above.
+    let exchanged = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) };
+    let _back = exchanged.result().is_ok().then_some(Back(mode));
+    call()
+}
