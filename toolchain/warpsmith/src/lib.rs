@@ -95,6 +95,11 @@ pub use thread::Index;
 pub use warpsmith_macros::{DeviceCopy, kernel, print, shared, test};
 
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
+mod declared;
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[doc(hidden)]
+pub use declared::Declared;
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
 mod host;
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 pub use host::*;

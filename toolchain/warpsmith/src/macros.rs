@@ -93,21 +93,22 @@ macro_rules! __host {
 #[macro_export]
 macro_rules! module {
     () => {
-        $crate::module!(@ {
+        $crate::module!(@ unsafe {
             // What the build script wrote: data alone, of the types of `warpsmith::image`.
             static IMAGES: $crate::image::Images = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
             &IMAGES
         });
     };
     (cpu) => {
-        $crate::module!(@ {
+        $crate::module!(@ unsafe {
             static IMAGES: $crate::image::Images = $crate::image::Images::none(
                 "`module!(cpu)` declares kernels for the CPU alone: use `module!()`, and compile them in a build script",
             );
             &IMAGES
         });
     };
-    (@ $images:expr) => {
+    // The images are those of the kernels that are to be launched: whoever writes this promises it by `unsafe`.
+    (@ $unsafe:tt $images:expr) => {
         /// The kernels of this module, loaded for a device.
         #[derive(Clone, Debug)]
         pub struct Kernels($crate::Module);
@@ -118,11 +119,21 @@ macro_rules! module {
             /// # Errors
             /// If the build has none, or the device or its driver is too old for them.
             pub fn load(device: &$crate::Device) -> $crate::Result<Self> {
-                $crate::Module::load(device, $images).map(Kernels)
+                // SAFETY: the promise above.
+                #[allow(unused_unsafe)]
+                let module = $unsafe { $crate::Module::load(device, $images) };
+                module.map(Kernels)
             }
 
             /// Returns the loaded module.
             pub fn module(&self) -> &$crate::Module {
+                &self.0
+            }
+        }
+
+        // SAFETY: the promise above.
+        $unsafe impl $crate::Declared for Kernels {
+            fn declared(&self) -> &$crate::Module {
                 &self.0
             }
         }

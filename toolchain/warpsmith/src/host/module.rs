@@ -53,11 +53,14 @@ pub struct KernelFacts {
 }
 
 /// An instance of a kernel with types, and its name on the device.
+///
+/// # Safety
+/// The entry of this name is the kernel with these types.
 #[diagnostic::on_unimplemented(
     message = "the kernel has no instance for these types",
     note = "a generic kernel is compiled for the types that its attribute names, as in `#[kernel(f32, f64)]`"
 )]
-pub trait Named {
+pub unsafe trait Named {
     /// The name.
     const NAME: &'static str;
 }
