@@ -159,7 +159,8 @@ macro_rules! device_assert {
     };
     ($condition:expr, $text:expr $(,)?) => {
         if !$condition {
-            $crate::print::__assert_failed(concat!($text, "\0"), concat!(file!(), "\0"), line!());
+            let text = const { $crate::print::__text(concat!($text, "\0")) };
+            $crate::print::__assert_failed(text, const { $crate::print::__text(concat!(file!(), "\0")) }, line!());
         }
     };
 }
