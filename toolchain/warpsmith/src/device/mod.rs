@@ -240,9 +240,9 @@ pub unsafe fn add_f64(p: *mut f64, value: f64) -> f64 {
     unsafe { atomic_add_f64(p, value) }
 }
 
-/// Called after each atomic access; a simulation lets others run there.
+/// Called after each atomic access, with whether it changed the value; a simulation lets others run there.
 #[inline(always)]
-pub fn after_atomic() {}
+pub fn after_atomic(_has_changed: impl FnOnce() -> bool) {}
 
 /// Tells the compiler that a pointer is one into shared memory, so that accesses become `ld.shared` and `st.shared`.
 ///
@@ -339,3 +339,15 @@ pub fn copy_group() {
         unsafe { copy_commit() }
     }
 }
+
+/// Whose an index or shared memory is: there is nothing to tell apart here.
+pub type Owner = ();
+
+/// What belongs to no thread.
+pub const ANYONE: Owner = ();
+
+#[inline(always)]
+pub fn owner() -> Owner {}
+
+#[inline(always)]
+pub fn check_owner((): Owner, _what: &str) {}
