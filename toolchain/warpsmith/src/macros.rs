@@ -63,7 +63,8 @@ macro_rules! __shared {
 #[macro_export]
 macro_rules! __shared {
     ($type:ty, $name:literal) => {{
-        static SITE: u8 = 0;
+        // It can be written, so that no linker takes two for one.
+        static SITE: ::core::sync::atomic::AtomicU8 = ::core::sync::atomic::AtomicU8::new(0);
         // SAFETY: memory of the block, made for this type and this place in the source.
         unsafe { $crate::shared::__new::<$type>($crate::shared::__of_site::<$type>(&SITE)) }
     }};
@@ -160,7 +161,11 @@ macro_rules! device_assert {
     ($condition:expr, $text:expr $(,)?) => {
         if !$condition {
             let text = const { $crate::print::__text(concat!($text, "\0")) };
-            $crate::print::__assert_failed(text, const { $crate::print::__text(concat!(file!(), "\0")) }, line!());
+            $crate::print::__assert_failed(
+                text,
+                const { $crate::print::__text(concat!(file!(), "\0")) },
+                line!(),
+            );
         }
     };
 }

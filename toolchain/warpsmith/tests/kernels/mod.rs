@@ -81,9 +81,8 @@ pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
 /// Counts bytes, in shared memory first.
 #[kernel]
 pub fn histogram(bytes: &[u8], counts: &[AtomicU32]) {
-    let mut own = shared!([u32; 256]);
+    let mut own = shared!([AtomicU32; 256]);
     own.fill(0);
-    let own = own.into_atomics();
     for i in thread::strided(bytes.len()) {
         own[bytes[i.get()] as usize].fetch_add(1, Ordering::Relaxed);
     }
