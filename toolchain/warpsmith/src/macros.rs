@@ -121,7 +121,6 @@ macro_rules! module {
             /// If the build has none, or the device or its driver is too old for them.
             pub fn load(device: &$crate::Device) -> $crate::Result<Self> {
                 // SAFETY: the promise above.
-                #[allow(unused_unsafe)]
                 let module = $unsafe { $crate::Module::load(device, $images) };
                 module.map(Kernels)
             }

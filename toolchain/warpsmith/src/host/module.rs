@@ -70,7 +70,10 @@ impl Module {
     ///
     /// # Errors
     /// If the build has no kernels, or the device or the driver is too old for them.
-    pub fn load(device: &Device, images: &'static Images) -> Result<Self> {
+    ///
+    /// # Safety
+    /// The images are those of the kernels that are launched by the module, compiled from the same source.
+    pub unsafe fn load(device: &Device, images: &'static Images) -> Result<Self> {
         let image = match device.kind() {
             Kind::Cpu(_) => None,
             Kind::Gpu(gpu) => {
