@@ -40,8 +40,8 @@ impl<T: DeviceCopy> Slots<T> {
     #[inline(always)]
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get(&self, index: Index) -> Option<&T> {
-        // SAFETY: within the array; no other thread has the index, and this one borrows all of its slots.
         let at = index.checked();
+        // SAFETY: within the array; no other thread has the index, and this one borrows all of its slots.
         (at < self.len).then(|| unsafe { self.start.add(at).as_ref() })
     }
 
@@ -49,8 +49,8 @@ impl<T: DeviceCopy> Slots<T> {
     #[inline(always)]
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get_mut(&mut self, index: Index) -> Option<&mut T> {
-        // SAFETY: as in `get`.
         let at = index.checked();
+        // SAFETY: as in `get`.
         (at < self.len).then(|| unsafe { self.start.add(at).as_mut() })
     }
 

@@ -1,6 +1,8 @@
 //! What only a simulated kernel can do: keep things in the memory of the host's threads, have destructors run after a panic.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use warpsmith::prelude::*;
@@ -100,6 +102,41 @@ fn destructors_of_a_failed_launch() -> Result {
         let message = message(kernels.fails_while_others_hold_guards(&stream, (1, 64), (&mut lock,)));
         assert!(message.contains("the reason"), "{message}");
     }
+    Ok(())
+}
+
+/// Counts how many are there at once, in a way that only one thread at a time may.
+struct Counted;
+
+static INSIDE: AtomicBool = AtomicBool::new(false);
+static TOGETHER: AtomicBool = AtomicBool::new(false);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if INSIDE.swap(true, Relaxed) {
+            TOGETHER.store(true, Relaxed);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        INSIDE.store(false, Relaxed);
+    }
+}
+
+#[kernel]
+fn fails_with_destructors() {
+    let _counted = Counted;
+    if thread::in_block() + 1 == block::threads() {
+        return;
+    }
+    sync_threads();
+}
+
+#[test]
+fn destructors_run_one_at_a_time() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let message = message(kernels.fails_with_destructors(&stream, (1, 32), ()));
+    assert!(message.contains("not all threads reach the barrier"), "{message}");
+    assert!(!TOGETHER.load(Relaxed));
     Ok(())
 }
 

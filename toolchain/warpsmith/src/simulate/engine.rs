@@ -157,6 +157,8 @@ struct State {
     /// What threads have spent on letting others run, since one of them got further.
     waiting: u64,
     failure: Option<Failure>,
+    /// Whether a thread runs its destructors after a failure: one at a time, as the threads themselves.
+    is_unwinding: bool,
     is_over: bool,
 }
 
@@ -262,6 +264,7 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
             random,
             waiting: 0,
             failure: None,
+            is_unwinding: false,
             is_over: false,
         }),
     });
@@ -362,11 +365,13 @@ impl Engine {
                 state.threads[slot as usize].phase = Phase::Ended;
                 state.live -= 1;
                 state.waiting = 0;
+                state.is_unwinding = false;
                 if let Err(failure) = ended {
                     self.fail(&mut state, failure);
                     return;
                 }
                 if state.failure.is_some() {
+                    self.end(&mut state);
                     return;
                 }
                 if state.live == 0 && !self.start_blocks(&mut state) {
@@ -507,7 +512,8 @@ impl Engine {
         let Phase::Started(worker) = state.threads[slot as usize].phase else { return };
         let wake = state.workers[worker as usize].wake.clone();
         loop {
-            if state.failure.is_some() {
+            if state.failure.is_some() && !state.is_unwinding {
+                state.is_unwinding = true;
                 drop(state);
                 resume_unwind(Box::new(Abandoned));
             }
@@ -531,6 +537,7 @@ impl Engine {
     /// Fails the launch and leaves the kernel.
     fn leave(&self, mut state: MutexGuard<'_, State>, failure: Failure) -> ! {
         self.fail(&mut state, failure);
+        state.is_unwinding = true;
         drop(state);
         resume_unwind(Box::new(Abandoned));
     }
