@@ -71,7 +71,8 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Declares an array in the memory that the threads of a block share: `let tile = shared!([f32; 256]);`.
 ///
-/// It is a `warpsmith::Shared`, the same for all threads of the block. Names in the type are those of the enclosing module: types
+/// It is a `warpsmith::Shared`, the same for all threads of the block: of plain data, or an array of atomics
+/// (`shared!([AtomicU32; 256])`). Names in the type are those of the enclosing module: types
 /// and constants of the function itself are not visible.
 #[proc_macro]
 pub fn shared(tokens: TokenStream) -> TokenStream {

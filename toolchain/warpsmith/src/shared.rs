@@ -21,6 +21,35 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! An array of atomics is for all threads at any time:
+//!
+//! ```
+//! use warpsmith::prelude::*;
+//!
+//! # warpsmith::module!(cpu);
+//! /// Counts how often each value below 16 occurs, first for each block.
+//! #[kernel]
+//! pub fn count(x: &[u8], counts: &[AtomicU32]) {
+//!     let mut own = shared!([AtomicU32; 16]);
+//!     own.fill(0);
+//!     for i in thread::strided(x.len()) {
+//!         own[x[i.get()] as usize].fetch_add(1, Ordering::Relaxed);
+//!     }
+//!     sync_threads();
+//!     if let (Some(own), Some(all)) = (own.get(thread::in_block() as usize), counts.get(thread::in_block() as usize)) {
+//!         all.fetch_add(own.load(Ordering::Relaxed), Ordering::Relaxed);
+//!     }
+//! }
+//! # fn main() -> warpsmith::Result {
+//! # let device = Device::cpu();
+//! # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+//! # let (x, mut counts) = (stream.upload(&[1, 2, 3, 3])?, stream.zeroed(16)?);
+//! # kernels.count(&stream, Grid::new(2, 16), (&x, &mut counts))?;
+//! # assert_eq!(stream.download(&counts)?[..4], [0, 1, 1, 2]);
+//! # Ok(())
+//! # }
+//! ```
 
 use core::marker::PhantomData;
 #[cfg(not(target_os = "cuda"))]
