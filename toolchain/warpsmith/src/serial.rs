@@ -138,16 +138,19 @@ pub unsafe fn add_f64(p: *mut f64, value: f64) -> f64 {
 }
 
 /// Whose an index or shared memory is: there is nothing to tell apart here.
-pub type Owner = ();
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner;
 
 /// What belongs to no thread.
-pub const ANYONE: Owner = ();
+pub const ANYONE: Owner = Owner;
 
 #[inline(always)]
-pub fn owner() -> Owner {}
+pub fn owner() -> Owner {
+    Owner
+}
 
 #[inline(always)]
-pub fn check_owner((): Owner, _what: &str) {}
+pub fn check_owner(_of: Owner, _what: &str) {}
 
 #[inline(always)]
 pub fn after_atomic(_has_changed: impl FnOnce() -> bool) {}
