@@ -5,12 +5,16 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
+use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Error, FnArg, GenericArgument, GenericParam, ItemFn, Result, ReturnType, Token, Type, parse_quote,
+    Error, FnArg, GenericArgument, GenericParam, Generics, Ident, ItemFn, Lifetime, Result, ReturnType,
+    Token, Type, TypePath, WherePredicate, parse_quote,
 };
 
 /// The most parameters of a kernel: a launch's arguments are a tuple.
 const MOST: usize = 32;
+/// The methods that `Kernels` has of its own.
+const TAKEN: [&str; 2] = ["load", "module"];
 
 /// What one instance puts in the place of the parameters of a generic kernel.
 struct Instance(Vec<GenericArgument>);
@@ -32,6 +36,15 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let instances = Punctuated::<Instance, Token![,]>::parse_terminated.parse2(arguments)?;
     check(&function, instances.iter())?;
     let types = types(&function)?;
+    for parameter in function.sig.generics.type_params() {
+        if let Some(span) = search(types.iter().copied(), &parameter.ident).associated {
+            let name = &parameter.ident;
+            let text = format!(
+                "name the trait, as in `<{name} as Trait>::Item`: on the device `{name}` is one type"
+            );
+            return Err(Error::new(span, text));
+        }
+    }
     let entries = match instances.is_empty() {
         true => entry(&function, &types, None),
         false => instances.iter().map(|instance| entry(&function, &types, Some(instance))).collect(),
@@ -72,6 +85,15 @@ fn check<'a>(function: &ItemFn, instances: impl Iterator<Item = &'a Instance>) -
         if let Some(span) = span {
             return Err(Error::new(span, why));
         }
+    }
+    let name = sig.ident.to_string();
+    if TAKEN.contains(&name.trim_start_matches("r#")) {
+        let text = format!("`Kernels` has a method `{name}` of its own: give the kernel another name");
+        return Err(Error::new(sig.ident.span(), text));
+    }
+    if !name.is_ascii() {
+        let text = "PTX knows only ASCII letters: give the kernel a name of those";
+        return Err(Error::new(sig.ident.span(), text));
     }
     if sig.inputs.len() > MOST {
         return Err(Error::new(
@@ -158,8 +180,7 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
     });
     let callee = if given.is_empty() { quote!(#ident) } else { quote!(#ident::<#(#given),*>) };
     let parameters = types.iter().enumerate().map(|(i, of)| {
-        let (first, second, held) =
-            (format_ident!("first{i}"), format_ident!("second{i}"), format_ident!("held{i}"));
+        let (first, second, held) = (local("first", i), local("second", i), local("held", i));
         quote!((#first #second #held #of))
     });
     quote! {
@@ -171,12 +192,72 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
     }
 }
 
+/// Returns a name for a variable: it is none of those in the user's code, so that a kernel can have the same one.
+fn local(name: &str, i: usize) -> Ident {
+    format_ident!("{name}{i}", span = Span::mixed_site())
+}
+
+/// Makes lifetimes with names `'static`.
+struct Forever(Vec<Lifetime>);
+
+impl VisitMut for Forever {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if self.0.contains(lifetime) {
+            *lifetime = Lifetime::new("'static", lifetime.span());
+        }
+    }
+}
+
+/// Returns generics and types of the parameters without lifetimes that have names.
+///
+/// A launch keeps the parameters after its method has returned, which nothing with such a lifetime may. Host and kernel borrow from
+/// the tuple of arguments and from what a thread holds, whatever the lifetime in the parameter's type is.
+fn without_lifetimes(function: &ItemFn, types: &[&Type]) -> (Generics, Vec<Type>) {
+    let mut generics = function.sig.generics.clone();
+    let mut forever = Forever(generics.lifetimes().map(|of| of.lifetime.clone()).collect());
+    let others = generics.params.into_iter().filter(|of| !matches!(of, GenericParam::Lifetime(_)));
+    generics.params = others.collect();
+    if let Some(clause) = &mut generics.where_clause {
+        let others = core::mem::take(&mut clause.predicates).into_iter();
+        clause.predicates = others.filter(|of| !matches!(of, WherePredicate::Lifetime(_))).collect();
+    }
+    forever.visit_generics_mut(&mut generics);
+    let mut types: Vec<Type> = types.iter().map(|&of| of.clone()).collect();
+    types.iter_mut().for_each(|of| forever.visit_type_mut(of));
+    (generics, types)
+}
+
+/// Finds a type parameter in types: itself, and what is written as `T::Item`.
+struct Search<'a> {
+    name: &'a Ident,
+    is_found: bool,
+    associated: Option<Span>,
+}
+
+impl VisitMut for Search<'_> {
+    fn visit_type_path_mut(&mut self, of: &mut TypePath) {
+        if of.qself.is_none() && of.path.segments.first().is_some_and(|first| first.ident == *self.name) {
+            match of.path.segments.len() {
+                1 => self.is_found = true,
+                _ => self.associated = Some(of.span()),
+            }
+        }
+        visit_mut::visit_path_mut(self, &mut of.path);
+    }
+}
+
+fn search<'a>(types: impl IntoIterator<Item = &'a Type>, name: &'a Ident) -> Search<'a> {
+    let mut search = Search { name, is_found: false, associated: None };
+    types.into_iter().for_each(|of| search.visit_type_mut(&mut of.clone()));
+    search
+}
+
 /// The method that launches it.
 fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, Token![,]>) -> TokenStream {
     let (ident, visibility, safety) = (&function.sig.ident, &function.vis, &function.sig.unsafety);
     let documentation =
         function.attrs.iter().filter(|a| a.path().is_ident("doc") || a.path().is_ident("cfg"));
-    let mut generics = function.sig.generics.clone();
+    let (mut generics, types) = without_lifetimes(function, types);
     let marker = marker(function);
     let names: Vec<TokenStream> = parameters(function).map(parameter_name).collect();
     let (kernel_name, callee) = match instances.is_empty() {
@@ -186,7 +267,11 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
         }
         false => {
             for parameter in generics.type_params_mut() {
-                parameter.bounds.push(parse_quote!(::warpsmith::DeviceCopy));
+                // The kernel keeps a type that is no parameter's as well: it is part of its function.
+                parameter.bounds.push(match search(&types, &parameter.ident).is_found {
+                    true => parse_quote!(::warpsmith::DeviceCopy),
+                    false => parse_quote!('static),
+                });
             }
             generics
                 .make_where_clause()
@@ -198,24 +283,28 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
     let (parameters, _, clause) = generics.split_for_impl();
     let parameters_tokens = quote!(#parameters);
     let all: Vec<_> = (0..types.len()).collect();
-    let [firsts, seconds, helds, arguments] = ["first", "second", "held", "argument"]
-        .map(|name| all.iter().map(|i| format_ident!("{name}{i}")).collect::<Vec<_>>());
+    let [firsts, seconds, helds, values] = ["first", "second", "held", "value"]
+        .map(|name| all.iter().map(|&i| local(name, i)).collect::<Vec<_>>());
+    let [stream, grid, arguments, kernel, launch] =
+        ["stream", "grid", "arguments", "kernel", "launch"].map(|name| Ident::new(name, Span::mixed_site()));
+    // Errors are at the type, but the code is the macro's: in a crate that forbids `unsafe` it is not the user's.
+    let at = |of: &Type| of.span().resolved_at(Span::call_site());
     let tuple = types.iter().map(|of| quote_spanned!(of.span()=> <#of as ::warpsmith::Param>::Argument<'_>));
     let lowered = types.iter().enumerate().map(|(i, of)| {
-        let (first, second, argument) = (&firsts[i], &seconds[i], &arguments[i]);
-        quote_spanned! {of.span()=>
-            let (#first, #second) = <#of as ::warpsmith::Param>::lower(#argument, &mut launch)?;
+        let (first, second, value) = (&firsts[i], &seconds[i], &values[i]);
+        quote_spanned! {at(of)=>
+            let (#first, #second) = <#of as ::warpsmith::Param>::lower(#value, &mut #launch)?;
         }
     });
     let held = types.iter().enumerate().map(|(i, of)| {
         let (first, second, held) = (&firsts[i], &seconds[i], &helds[i]);
-        quote_spanned! {of.span()=>
+        quote_spanned! {at(of)=>
             let mut #held = unsafe { <#of as ::warpsmith::Param>::hold(#first, #second) };
         }
     });
     let taken = types.iter().enumerate().map(|(i, of)| {
         let held = &helds[i];
-        quote_spanned!(of.span()=> <#of as ::warpsmith::Param>::take(&mut #held))
+        quote_spanned!(at(of)=> <#of as ::warpsmith::Param>::take(&mut #held))
     });
     let safety_section =
         safety.as_ref().map(|_| quote!(#[doc = "\n# Safety\nThat of the kernel, for every thread."]));
@@ -227,20 +316,25 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
             #[allow(unused_mut, unused_unsafe, clippy::too_many_arguments, clippy::type_complexity, clippy::undocumented_unsafe_blocks)]
             #visibility #safety fn #ident #parameters_tokens (
                 &self,
-                stream: &::warpsmith::Stream,
-                grid: impl ::core::convert::Into<::warpsmith::Grid>,
-                arguments: (#(#tuple,)*),
+                #stream: &::warpsmith::Stream,
+                #grid: impl ::core::convert::Into<::warpsmith::Grid>,
+                #arguments: (#(#tuple,)*),
             ) -> ::warpsmith::Result #clause {
-                let (#(#arguments,)*) = arguments;
-                let kernel: &'static str = #kernel_name;
-                let mut launch = ::warpsmith::Launch::new(self.module(), stream, kernel, ::core::convert::Into::into(grid))?;
+                let (#(#values,)*) = #arguments;
+                let #kernel: &'static str = #kernel_name;
+                let mut #launch = ::warpsmith::Launch::new(
+                    ::warpsmith::Declared::declared(self),
+                    #stream,
+                    #kernel,
+                    ::core::convert::Into::into(#grid),
+                )?;
                 #(#lowered)*
                 #(
-                    launch.parameter(&#firsts);
-                    launch.parameter(&#seconds);
+                    #launch.parameter(&#firsts);
+                    #launch.parameter(&#seconds);
                 )*
                 unsafe {
-                    launch.run(move || {
+                    #launch.run(move || {
                         #(#held)*
                         unsafe { #callee(#(#taken),*) }
                     })
@@ -288,7 +382,8 @@ fn named(function: &ItemFn, instances: &Punctuated<Instance, Token![,]>) -> Toke
     let implementations = instances.iter().map(|instance| {
         let (given, name) = (&instance.0, name(function, Some(instance)));
         quote! {
-            impl ::warpsmith::Named for #marker<#(#given),*> {
+            // SAFETY: the entry of this name is the instance for these types.
+            unsafe impl ::warpsmith::Named for #marker<#(#given),*> {
                 const NAME: &'static str = #name;
             }
         }

@@ -33,11 +33,14 @@ mod test;
 /// }
 /// ```
 ///
-/// `Kernels` comes from `warpsmith::module!()` and must be in scope. The parameters may have the types that `warpsmith::param`
-/// lists, under any name. A kernel returns nothing.
+/// The type `Kernels` comes from `warpsmith::module!()` and must be in scope: "cannot find type `Kernels`" means that it is not.
+/// The parameters may have the types that `warpsmith::param` lists, under any name. A kernel returns nothing. Its name is neither
+/// `load` nor `module`, which are methods of `Kernels`.
 ///
 /// A kernel with type or const parameters is compiled for what the attribute names, in the order of its parameters:
 /// `#[kernel(f32, f64)]` for one, `#[kernel((f32, 16), (f64, 8))]` for two. The host then says which: `kernels.scale::<f64>(..)`.
+/// A type in the parameters must be plain data (`DeviceCopy`); one that only says what to do need not be. An associated type in
+/// them is written with its trait, `<T as Trait>::Item`.
 ///
 /// An `unsafe fn` becomes an unsafe method.
 #[proc_macro_attribute]
@@ -68,7 +71,8 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Declares an array in the memory that the threads of a block share: `let tile = shared!([f32; 256]);`.
 ///
-/// It is a `warpsmith::Shared`, the same for all threads of the block. Names in the type are those of the enclosing module: types
+/// It is a `warpsmith::Shared`, the same for all threads of the block: of plain data, or an array of atomics
+/// (`shared!([AtomicU32; 256])`). Names in the type are those of the enclosing module: types
 /// and constants of the function itself are not visible.
 #[proc_macro]
 pub fn shared(tokens: TokenStream) -> TokenStream {

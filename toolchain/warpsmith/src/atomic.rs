@@ -126,13 +126,13 @@ fn before<S: Scope>(order: Ordering) {
 
 /// The fence after an access with this ordering.
 #[inline(always)]
-fn after<S: Scope>(order: Ordering) {
+fn after<S: Scope>(order: Ordering, has_changed: impl FnOnce() -> bool) {
     match order {
         Ordering::Acquire | Ordering::AcqRel => S::fence(),
         Ordering::SeqCst => S::fence_all(),
         _ => {}
     }
-    back::after_atomic();
+    back::after_atomic(has_changed);
 }
 
 use Ordering::Relaxed;
@@ -153,7 +153,7 @@ macro_rules! integers {
                     S::fence_all();
                 }
                 let value = self.core().load(Relaxed);
-                after::<S>(order);
+                after::<S>(order, || false);
                 value
             }
 
@@ -162,7 +162,7 @@ macro_rules! integers {
             pub fn store(&self, value: $t, order: Ordering) {
                 before::<S>(order);
                 self.core().store(value, Relaxed);
-                back::after_atomic();
+                back::after_atomic(|| true);
             }
 
             integers! { @fetch $t;
@@ -198,7 +198,7 @@ macro_rules! integers {
             ) -> Result<$t, $t> {
                 before::<S>(success);
                 let result = self.core().compare_exchange(current, new, Relaxed, Relaxed);
-                after::<S>(if result.is_ok() { success } else { failure });
+                after::<S>(if result.is_ok() { success } else { failure }, || result.is_ok());
                 result
             }
         }
@@ -209,7 +209,7 @@ macro_rules! integers {
         pub fn $name(&self, value: $t, order: Ordering) -> $t {
             before::<S>(order);
             let old = self.core().$name(value, Relaxed);
-            after::<S>(order);
+            after::<S>(order, || old != self.core().load(Relaxed));
             old
         }
     )* };
@@ -255,7 +255,7 @@ macro_rules! floats {
                 before::<S>(order);
                 // SAFETY: `self` is valid and aligned, and every access to it atomic.
                 let old = unsafe { back::$add(self.value.get(), value) };
-                after::<S>(order);
+                after::<S>(order, || true);
                 old
             }
 
@@ -282,7 +282,7 @@ macro_rules! floats {
                         Err(now) => old = now,
                     }
                 }
-                after::<S>(order);
+                after::<S>(order, || true);
                 <$t>::from_bits(old)
             }
 

@@ -34,11 +34,22 @@
 //! - A thread writes global memory through [`Slots`], at an [`Index`] that no other thread has.
 //! - Threads of a block exchange values through [`Shared::exchange`](shared::Shared::exchange): each writes its own place, all
 //!   wait, then all read.
-//! - Threads share counters through [`Atomic`].
+//! - Threads share counters through [`Atomic`]: those of a launch in a buffer, those of a block in `shared!([AtomicU32; 64])`.
 //!
 //! Everything else that shares memory is `unsafe`. One rule no type checks: **all threads of a block must reach the same barrier,
 //! and all lanes of a mask the same warp operation.** Otherwise a launch on a GPU may hang or give wrong results; on the simulated
 //! device it returns an error that names the place.
+//!
+//! # Statics
+//!
+//! **A `static` belongs to one kernel on a GPU, and to the whole program on the CPU.** Each kernel is loaded as a module of its own,
+//! with its own copy of every static that it uses, which lasts from launch to launch. So nothing passes from one kernel to another
+//! through a static on a GPU, while it does on the simulated device. Use a buffer for that.
+//!
+//! # Panics on the simulated device
+//!
+//! A panic of a kernel is the error of its launch. With `panic = "abort"` in the profile it ends the process. Destructors that run
+//! because of it wait for no other thread: barriers and warp operations in them do nothing.
 
 #![no_std]
 #![cfg_attr(
@@ -94,6 +105,11 @@ pub use thread::Index;
 #[cfg(feature = "macros")]
 pub use warpsmith_macros::{DeviceCopy, kernel, print, shared, test};
 
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+mod declared;
+#[cfg(all(feature = "host", not(target_os = "cuda")))]
+#[doc(hidden)]
+pub use declared::Declared;
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 mod host;
 #[cfg(all(feature = "host", not(target_os = "cuda")))]

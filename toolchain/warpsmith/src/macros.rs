@@ -63,7 +63,8 @@ macro_rules! __shared {
 #[macro_export]
 macro_rules! __shared {
     ($type:ty, $name:literal) => {{
-        static SITE: u8 = 0;
+        // It can be written, so that no linker takes two for one.
+        static SITE: ::core::sync::atomic::AtomicU8 = ::core::sync::atomic::AtomicU8::new(0);
         // SAFETY: memory of the block, made for this type and this place in the source.
         unsafe { $crate::shared::__new::<$type>($crate::shared::__of_site::<$type>(&SITE)) }
     }};
@@ -93,21 +94,22 @@ macro_rules! __host {
 #[macro_export]
 macro_rules! module {
     () => {
-        $crate::module!(@ {
+        $crate::module!(@ unsafe {
             // What the build script wrote: data alone, of the types of `warpsmith::image`.
             static IMAGES: $crate::image::Images = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
             &IMAGES
         });
     };
     (cpu) => {
-        $crate::module!(@ {
+        $crate::module!(@ unsafe {
             static IMAGES: $crate::image::Images = $crate::image::Images::none(
                 "`module!(cpu)` declares kernels for the CPU alone: use `module!()`, and compile them in a build script",
             );
             &IMAGES
         });
     };
-    (@ $images:expr) => {
+    // The images are those of the kernels that are to be launched: whoever writes this promises it by `unsafe`.
+    (@ $unsafe:tt $images:expr) => {
         /// The kernels of this module, loaded for a device.
         #[derive(Clone, Debug)]
         pub struct Kernels($crate::Module);
@@ -118,11 +120,20 @@ macro_rules! module {
             /// # Errors
             /// If the build has none, or the device or its driver is too old for them.
             pub fn load(device: &$crate::Device) -> $crate::Result<Self> {
-                $crate::Module::load(device, $images).map(Kernels)
+                // SAFETY: the promise above.
+                let module = $unsafe { $crate::Module::load(device, $images) };
+                module.map(Kernels)
             }
 
             /// Returns the loaded module.
             pub fn module(&self) -> &$crate::Module {
+                &self.0
+            }
+        }
+
+        // SAFETY: the promise above.
+        $unsafe impl $crate::Declared for Kernels {
+            fn declared(&self) -> &$crate::Module {
                 &self.0
             }
         }
@@ -148,7 +159,12 @@ macro_rules! device_assert {
     };
     ($condition:expr, $text:expr $(,)?) => {
         if !$condition {
-            $crate::print::__assert_failed(concat!($text, "\0"), concat!(file!(), "\0"), line!());
+            let text = const { $crate::print::__text(concat!($text, "\0")) };
+            $crate::print::__assert_failed(
+                text,
+                const { $crate::print::__text(concat!(file!(), "\0")) },
+                line!(),
+            );
         }
     };
 }

@@ -82,8 +82,16 @@ impl<T: Word> Fours<'_, T> {
     }
 }
 
-/// A number of 32 bits.
-pub trait Word: DeviceCopy {
+mod sealed {
+    /// Loads rely on it: the types have the size of a word.
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for i32 {}
+    impl Sealed for f32 {}
+}
+
+/// A number of 32 bits: `u32`, `i32` or `f32`.
+pub trait Word: DeviceCopy + sealed::Sealed {
     #[doc(hidden)]
     fn from_word(word: u32) -> Self;
 }

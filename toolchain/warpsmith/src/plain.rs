@@ -5,6 +5,8 @@
 /// Numbers, arrays of plain data, and structs with `#[repr(C)]` and `#[derive(DeviceCopy)]`. Not `bool`, `char` and enums, which
 /// have bytes that are no value: memory of a device may hold anything. A `bool` can still be a scalar argument of a kernel.
 ///
+/// A GPU's memory is aligned to 256 bytes: a type that asks for more is only for the CPU, and a buffer of it is an error elsewhere.
+///
 /// # Safety
 /// Every pattern of bytes is a valid value, and the type holds no reference and no address of the host's memory that a device
 /// would follow.

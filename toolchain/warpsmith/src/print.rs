@@ -5,6 +5,9 @@
 
 #![doc(hidden)]
 
+#[cfg(target_os = "cuda")]
+use core::ffi::CStr;
+
 /// A piece of text or a place for an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece {
@@ -20,12 +23,17 @@ pub trait Pieces {
     const PIECES: &'static [Piece];
 }
 
+mod sealed {
+    /// The driver reads what `KIND` says: an address of text, for `s`.
+    pub trait Sealed {}
+}
+
 /// A value that kernels can print.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot print `{Self}`",
     note = "numbers up to 64 bits, `bool`, `char`, pointers and `&CStr` can be printed"
 )]
-pub trait Printable: Copy {
+pub trait Printable: Copy + sealed::Sealed {
     /// The kind of conversion: `d`, `u`, `f`, `c`, `p` or `s`.
     const KIND: u8;
     /// Returns the argument of `vprintf`.
@@ -34,6 +42,7 @@ pub trait Printable: Copy {
 
 macro_rules! printable {
     ($($t:ty, $kind:literal, $value:ident => $slot:expr;)*) => { $(
+        impl sealed::Sealed for $t {}
         impl Printable for $t {
             const KIND: u8 = $kind;
             #[inline(always)]
@@ -52,6 +61,7 @@ printable! {
     f32, b'f', v => (v as f64).to_bits(); f64, b'f', v => v.to_bits(); &core::ffi::CStr, b's', v => v.as_ptr() as u64;
 }
 
+impl<T> sealed::Sealed for *const T {}
 impl<T> Printable for *const T {
     const KIND: u8 = b'p';
     #[inline(always)]
@@ -60,6 +70,7 @@ impl<T> Printable for *const T {
     }
 }
 
+impl<T> sealed::Sealed for *mut T {}
 impl<T> Printable for *mut T {
     const KIND: u8 = b'p';
     #[inline(always)]
@@ -69,7 +80,7 @@ impl<T> Printable for *mut T {
 }
 
 /// The arguments of one `print!`, as a tuple.
-pub trait Arguments {
+pub trait Arguments: sealed::Sealed {
     /// The kinds of the arguments.
     const KINDS: &'static [u8];
     /// The arguments of `vprintf`.
@@ -80,6 +91,7 @@ pub trait Arguments {
 
 macro_rules! arguments {
     ($($count:literal: $($t:ident)*;)*) => { $(
+        impl<$($t: Printable),*> sealed::Sealed for ($($t,)*) {}
         impl<$($t: Printable),*> Arguments for ($($t,)*) {
             const KINDS: &'static [u8] = &[$($t::KIND),*];
             type Slots = [u64; $count];
@@ -126,6 +138,10 @@ const fn format(pieces: &[Piece], kinds: &[u8]) -> [u8; LONGEST] {
                 text[at] = b'%';
                 at += 1;
                 while i < flags.len() {
+                    assert!(
+                        matches!(flags[i], b'0'..=b'9' | b'.' | b'+' | b'-'),
+                        "print! has widths, precisions and signs for flags"
+                    );
                     has_precision |= flags[i] == b'.';
                     text[at] = flags[i];
                     at += 1;
@@ -180,16 +196,25 @@ fn vprintf(text: *const u8, arguments: *const u8) {
 #[cfg(not(target_os = "cuda"))]
 fn vprintf(_text: *const u8, _arguments: *const u8) {}
 
+/// Returns a text for C, of a literal with a NUL at its end.
+#[cfg(target_os = "cuda")]
+pub const fn __text(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_until_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the text has no end"),
+    }
+}
+
 /// Fails as C's `assert` does: the driver prints the text, and the host gets an error.
 #[cfg(target_os = "cuda")]
 #[cold]
 #[inline(always)]
-pub fn __assert_failed(text: &'static str, file: &'static str, line: u32) -> ! {
+pub fn __assert_failed(text: &'static CStr, file: &'static CStr, line: u32) -> ! {
     unsafe extern "C" {
         fn __assertfail(text: *const u8, file: *const u8, line: u32, function: *const u8, size: usize);
     }
-    // SAFETY: the texts end with a NUL, which the macro put there.
-    unsafe { __assertfail(text.as_ptr(), file.as_ptr(), line, c"kernel".as_ptr().cast(), 1) };
+    // SAFETY: three texts.
+    unsafe { __assertfail(text.as_ptr().cast(), file.as_ptr().cast(), line, c"kernel".as_ptr().cast(), 1) };
     crate::trap()
 }
 

@@ -21,11 +21,43 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! An array of atomics is for all threads at any time:
+//!
+//! ```
+//! use warpsmith::prelude::*;
+//!
+//! # warpsmith::module!(cpu);
+//! /// Counts how often each value below 16 occurs, first for each block.
+//! #[kernel]
+//! pub fn count(x: &[u8], counts: &[AtomicU32]) {
+//!     let mut own = shared!([AtomicU32; 16]);
+//!     own.fill(0);
+//!     for i in thread::strided(x.len()) {
+//!         own[x[i.get()] as usize].fetch_add(1, Ordering::Relaxed);
+//!     }
+//!     sync_threads();
+//!     if let (Some(own), Some(all)) = (own.get(thread::in_block() as usize), counts.get(thread::in_block() as usize)) {
+//!         all.fetch_add(own.load(Ordering::Relaxed), Ordering::Relaxed);
+//!     }
+//! }
+//! # fn main() -> warpsmith::Result {
+//! # let device = Device::cpu();
+//! # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+//! # let (x, mut counts) = (stream.upload(&[1, 2, 3, 3])?, stream.zeroed(16)?);
+//! # kernels.count(&stream, Grid::new(2, 16), (&x, &mut counts))?;
+//! # assert_eq!(stream.download(&counts)?[..4], [0, 1, 1, 2]);
+//! # Ok(())
+//! # }
+//! ```
 
 use core::marker::PhantomData;
+#[cfg(not(target_os = "cuda"))]
+use core::sync::atomic::AtomicU8;
 
+use crate::atomic::Scope;
 use crate::tile::{Below, Tile};
-use crate::{Atomic, DeviceCopy, atomic, back, block, thread};
+use crate::{Atomic, DeviceCopy, back, block, thread};
 
 /// A handle on shared memory: of the [`shared!`](crate::shared!) that made it, or of the launch's dynamic part. All threads of a
 /// block that come to the same `shared!` have the same memory, whose content is anything at first.
@@ -33,10 +65,30 @@ use crate::{Atomic, DeviceCopy, atomic, back, block, thread};
 pub struct Shared<T: ?Sized> {
     start: *mut u8,
     bytes: usize,
+    owner: back::Owner,
     content: PhantomData<*mut T>,
 }
 
-impl<T: DeviceCopy> Shared<T> {
+/// What an array of [`shared!`](crate::shared!) can be of.
+///
+/// Safe code reads plain data only after a barrier, and between two barriers writes it; atomics it uses at any time. So memory is of
+/// one kind or of the other: whoever comes to the `shared!` has the same.
+///
+/// # Safety
+/// Any bytes are a value, and every use through a [`Shared`] of it is sound, as long as threads reach barriers together.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be in shared memory",
+    label = "neither plain data nor an array of atomics",
+    note = "shared memory holds plain data (`DeviceCopy`), such as `[f32; 256]`, or an array of atomics, such as `[AtomicU32; 256]`"
+)]
+pub unsafe trait Content {}
+
+// SAFETY: plain data, in which threads write between barriers.
+unsafe impl<T: DeviceCopy> Content for T {}
+// SAFETY: numbers with atomic access only.
+unsafe impl<T: DeviceCopy, S: Scope, const N: usize> Content for [Atomic<T, S>; N] {}
+
+impl<T: Content> Shared<T> {
     /// # Safety
     /// `start` is the address of memory shared by the block, of the size and alignment of `T`, for the whole launch.
     #[doc(hidden)]
@@ -44,7 +96,7 @@ impl<T: DeviceCopy> Shared<T> {
     pub unsafe fn new(start: *mut u8) -> Self {
         // SAFETY: the caller's promise.
         let start = unsafe { back::shared_pointer(start) };
-        Shared { start, bytes: size_of::<T>(), content: PhantomData }
+        Shared { start, bytes: size_of::<T>(), owner: back::owner(), content: PhantomData }
     }
 
     /// Returns the address. Reading and writing there is unsafe: barriers must keep apart what threads write and others read.
@@ -54,13 +106,13 @@ impl<T: DeviceCopy> Shared<T> {
     }
 }
 
-/// As [`Shared::new`], with an error that says so where `T` is not plain data.
+/// As [`Shared::new`], with an error that says so where `T` cannot be in shared memory.
 ///
 /// # Safety
 /// As [`Shared::new`].
 #[doc(hidden)]
 #[inline(always)]
-pub unsafe fn __new<T: DeviceCopy>(start: *mut u8) -> Shared<T> {
+pub unsafe fn __new<T: Content>(start: *mut u8) -> Shared<T> {
     // SAFETY: the caller's promise.
     unsafe { Shared::new(start) }
 }
@@ -69,13 +121,14 @@ impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     /// Returns the array as one whose length is known at run time.
     #[inline(always)]
     pub fn into_slice(self) -> Shared<[T]> {
-        Shared { start: self.start, bytes: self.bytes, content: PhantomData }
+        Shared { start: self.start, bytes: self.bytes, owner: self.owner, content: PhantomData }
     }
 
     /// As [`Shared::exchange`] of a slice.
     #[inline(always)]
     #[track_caller]
     pub fn exchange(&mut self, value: T) -> Exchanged<'_, T> {
+        back::check_owner(self.owner, "shared memory");
         exchange(self.start.cast(), N as u32, value)
     }
 
@@ -107,48 +160,43 @@ impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     #[inline(always)]
     #[track_caller]
     pub fn fill(&mut self, value: T) {
-        block::sync_threads();
-        let (mut i, step) = (thread::in_block(), block::threads());
-        while i < N as u32 {
-            // SAFETY: within the array, and each element is written by one thread, between two barriers.
-            unsafe { self.start.cast::<T>().add(i as usize).write(value) };
-            i += step;
-        }
-        block::sync_threads();
+        back::check_owner(self.owner, "shared memory");
+        fill(self.start.cast(), N as u32, value);
     }
+}
 
-    /// Returns the array as atomics. Any thread may use any of them at any time.
+/// Atomics that all threads of the block share: any thread may use any of them at any time.
+impl<T: DeviceCopy, S: Scope, const N: usize> Shared<[Atomic<T, S>; N]> {
+    /// Sets every atomic to `value`, the threads of the block each a part of them, and waits before and after.
     ///
-    /// It takes the handle, so that this thread has no other access left but what another `shared!` made.
+    /// All threads of the block must call it with the same value.
     #[inline(always)]
-    pub fn into_atomics(self) -> Counters<T, N> {
-        Counters { start: self.start.cast() }
+    #[track_caller]
+    pub fn fill(&mut self, value: T) {
+        back::check_owner(self.owner, "shared memory");
+        fill(self.start.cast(), N as u32, value);
     }
-}
 
-/// An array of atomics in shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Counters<T, const N: usize> {
-    start: *mut T,
-}
-
-impl<T: DeviceCopy, const N: usize> Counters<T, N> {
     /// Returns one of the atomics; `None` past the end.
     #[inline(always)]
-    pub fn get(&self, at: usize) -> Option<&Atomic<T, atomic::Block>> {
-        // SAFETY: within the array, whose other accesses are atomic, too.
-        (at < N).then(|| unsafe { Atomic::from_ptr(self.start.add(at)) })
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
+    pub fn get(&self, at: usize) -> Option<&Atomic<T, S>> {
+        back::check_owner(self.owner, "shared memory");
+        // SAFETY: within the array, which is used only atomically, but in `fill`, where all threads are.
+        (at < N).then(|| unsafe { Atomic::from_ptr(self.start.cast::<T>().add(at)) })
     }
 }
 
-impl<T: DeviceCopy, const N: usize> core::ops::Index<usize> for Counters<T, N> {
-    type Output = Atomic<T, atomic::Block>;
+impl<T: DeviceCopy, S: Scope, const N: usize> core::ops::Index<usize> for Shared<[Atomic<T, S>; N]> {
+    type Output = Atomic<T, S>;
 
     #[inline(always)]
-    fn index(&self, at: usize) -> &Atomic<T, atomic::Block> {
+    #[track_caller]
+    fn index(&self, at: usize) -> &Atomic<T, S> {
+        back::check_owner(self.owner, "shared memory");
         assert!(at < N, "element {at} of {N} in shared memory");
         // SAFETY: as in `get`. The address is no `Option` here, of which the compiler would look at each access whether it is null.
-        unsafe { Atomic::from_ptr(self.start.add(at)) }
+        unsafe { Atomic::from_ptr(self.start.cast::<T>().add(at)) }
     }
 }
 
@@ -159,7 +207,8 @@ impl<T: DeviceCopy> Shared<[T]> {
     #[inline(always)]
     pub fn dynamic() -> Self {
         const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
-        Shared { start: back::dynamic_shared(), bytes: back::dynamic_shared_bytes(), content: PhantomData }
+        let (start, bytes) = (back::dynamic_shared(), back::dynamic_shared_bytes());
+        Shared { start, bytes, owner: back::owner(), content: PhantomData }
     }
 
     /// Returns the number of elements.
@@ -190,6 +239,7 @@ impl<T: DeviceCopy> Shared<[T]> {
     #[inline(always)]
     #[track_caller]
     pub fn exchange(&mut self, value: T) -> Exchanged<'_, T> {
+        back::check_owner(self.owner, "shared memory");
         exchange(self.start.cast(), self.len() as u32, value)
     }
 }
@@ -231,6 +281,8 @@ pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const
     to_second: B,
 ) -> (Exchanged<'a, A>, Exchanged<'b, B>) {
     let (own, threads) = (thread::in_block() as usize, block::threads());
+    back::check_owner(first.owner, "shared memory");
+    back::check_owner(second.owner, "shared memory");
     let (first, second) = (first.as_ptr().cast::<A>(), second.as_ptr().cast::<B>());
     block::sync_threads();
     // SAFETY: as in `exchange`, of either array.
@@ -246,9 +298,22 @@ pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const
     let len = |places: usize| if (threads as usize) < places { threads } else { places as u32 };
     let (in_first, in_second) = (len(N), len(M));
     (
-        Exchanged { start: first, len: in_first, handle: PhantomData },
-        Exchanged { start: second, len: in_second, handle: PhantomData },
+        Exchanged { start: first, len: in_first, owner: back::owner(), handle: PhantomData },
+        Exchanged { start: second, len: in_second, owner: back::owner(), handle: PhantomData },
     )
+}
+
+#[inline(always)]
+#[track_caller]
+fn fill<T: DeviceCopy>(start: *mut T, places: u32, value: T) {
+    block::sync_threads();
+    let (mut i, step) = (thread::in_block(), block::threads());
+    while i < places {
+        // SAFETY: within the array, and each element is written by one thread, between two barriers.
+        unsafe { start.add(i as usize).write(value) };
+        i += step;
+    }
+    block::sync_threads();
 }
 
 #[inline(always)]
@@ -262,7 +327,8 @@ fn exchange<'a, T: DeviceCopy>(start: *mut T, places: u32, value: T) -> Exchange
         unsafe { start.add(own as usize).write(value) };
     }
     block::sync_threads();
-    Exchanged { start, len: if threads < places { threads } else { places }, handle: PhantomData }
+    let len = if threads < places { threads } else { places };
+    Exchanged { start, len, owner: back::owner(), handle: PhantomData }
 }
 
 /// What the threads of a block exchanged, to read until the next exchange.
@@ -270,6 +336,7 @@ fn exchange<'a, T: DeviceCopy>(start: *mut T, places: u32, value: T) -> Exchange
 pub struct Exchanged<'a, T> {
     start: *const T,
     len: u32,
+    owner: back::Owner,
     handle: PhantomData<&'a T>,
 }
 
@@ -288,6 +355,7 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self, thread: u32) -> T {
+        back::check_owner(self.owner, "shared memory");
         assert!(thread < self.len, "the value of thread {thread}, of {} that exchanged one", self.len);
         // SAFETY: written before the barrier in `exchange`, and by the next one at the earliest after all threads came there.
         unsafe { self.start.add(thread as usize).read() }
@@ -295,7 +363,9 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
 
     /// Returns the value of a thread of the block; `None` if there is no such thread.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn try_get(&self, thread: u32) -> Option<T> {
+        back::check_owner(self.owner, "shared memory");
         // SAFETY: as in `get`.
         (thread < self.len).then(|| unsafe { self.start.add(thread as usize).read() })
     }
@@ -303,7 +373,7 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     /// Returns the values of the first `N` threads, to be indexed without further checks; `None` if there are fewer.
     #[inline(always)]
     pub fn first<const N: u32>(&self) -> Option<First<'a, T, N>> {
-        (N <= self.len).then_some(First { start: self.start, handle: PhantomData })
+        (N <= self.len).then_some(First { start: self.start, owner: self.owner, handle: PhantomData })
     }
 
     /// Returns the values of the first threads as a tile, row by row, to be indexed without further checks; `None` if there are
@@ -312,7 +382,7 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
     pub fn tile<const ROWS: u32, const COLUMNS: u32>(&self) -> Option<Tile<'a, T, ROWS, COLUMNS>> {
         let fits = ROWS as u64 * COLUMNS as u64 <= self.len as u64;
         // SAFETY: as in `get`; that there are as many was checked.
-        fits.then(|| unsafe { Tile::of_all(self.start) })
+        fits.then(|| unsafe { Tile::of_all(self.start, self.owner) })
     }
 }
 
@@ -320,13 +390,16 @@ impl<'a, T: DeviceCopy> Exchanged<'a, T> {
 #[derive(Clone, Copy, Debug)]
 pub struct First<'a, T, const N: u32> {
     start: *const T,
+    owner: back::Owner,
     handle: PhantomData<&'a T>,
 }
 
 impl<T: DeviceCopy, const N: u32> First<'_, T, N> {
     /// Returns the value of a thread, without a check.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get(&self, thread: Below<N>) -> T {
+        back::check_owner(self.owner, "shared memory");
         // SAFETY: as in `Exchanged::get`; that there are `N` was checked.
         unsafe { self.start.add(thread.index()).read() }
     }
@@ -336,6 +409,6 @@ impl<T: DeviceCopy, const N: u32> First<'_, T, N> {
 #[cfg(not(target_os = "cuda"))]
 #[doc(hidden)]
 #[track_caller]
-pub fn __of_site<T: DeviceCopy>(site: &'static u8) -> *mut u8 {
-    back::shared_of_site(site, size_of::<T>(), align_of::<T>())
+pub fn __of_site<T: Content>(site: &'static AtomicU8) -> *mut u8 {
+    back::shared_of_site(site.as_ptr(), size_of::<T>(), align_of::<T>())
 }

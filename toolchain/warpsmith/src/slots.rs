@@ -38,20 +38,25 @@ impl<T: DeviceCopy> Slots<T> {
 
     /// Returns the element at this thread's index, to read; `None` past the end.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get(&self, index: Index) -> Option<&T> {
+        let at = index.checked();
         // SAFETY: within the array; no other thread has the index, and this one borrows all of its slots.
-        (index.get() < self.len).then(|| unsafe { self.start.add(index.get()).as_ref() })
+        (at < self.len).then(|| unsafe { self.start.add(at).as_ref() })
     }
 
     /// Returns the element at this thread's index; `None` past the end.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get_mut(&mut self, index: Index) -> Option<&mut T> {
+        let at = index.checked();
         // SAFETY: as in `get`.
-        (index.get() < self.len).then(|| unsafe { self.start.add(index.get()).as_mut() })
+        (at < self.len).then(|| unsafe { self.start.add(at).as_mut() })
     }
 
     /// Sets the element at this thread's index; does nothing past the end.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn set(&mut self, index: Index, value: T) {
         if let Some(place) = self.get_mut(index) {
             *place = value;

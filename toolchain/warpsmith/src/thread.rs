@@ -1,5 +1,6 @@
 //! The position of a thread, and the index that only it has.
 
+use core::fmt;
 use core::marker::PhantomData;
 
 use crate::{back, block, grid};
@@ -7,10 +8,13 @@ use crate::{back, block, grid};
 /// An index that no other thread of the launch has: the witness by which a thread writes its own element of
 /// [`Slots`](crate::Slots).
 ///
-/// It cannot leave its thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// It cannot leave its thread. Where threads are simulated, one that was put aside for another thread or launch is an error of the
+/// launch that uses it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Index {
     at: usize,
+    /// Whose it is: nothing on a device, where nothing of a thread outlives it.
+    owner: back::Owner,
     /// Neither `Send` nor `Sync`.
     thread: PhantomData<*const ()>,
 }
@@ -28,7 +32,21 @@ impl Index {
     /// No two threads of a launch may hold the same index, from whatever function.
     #[inline(always)]
     pub unsafe fn assume(at: usize) -> Self {
-        Index { at, thread: PhantomData }
+        Index { at, owner: back::owner(), thread: PhantomData }
+    }
+
+    /// Returns the number to the thread whose index it is.
+    #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
+    pub(crate) fn checked(self) -> usize {
+        back::check_owner(self.owner, "an index");
+        self.at
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Index").field(&self.at).finish()
     }
 }
 
@@ -66,7 +84,8 @@ pub fn index() -> Index {
     } else {
         block::index() as usize * block::threads() as usize + in_block() as usize
     };
-    Index { at, thread: PhantomData }
+    // SAFETY: the number is that of the thread alone.
+    unsafe { Index::assume(at) }
 }
 
 /// Returns the position in the launch along x, over all blocks.
@@ -100,7 +119,8 @@ pub fn count() -> usize {
 /// first share is its [`index`].
 #[inline(always)]
 pub fn strided(n: usize) -> Strided {
-    Strided { next: index().at, step: count(), n }
+    let Index { at, owner, thread } = index();
+    Strided { next: at, step: count(), n, owner, thread }
 }
 
 /// The indices of [`strided`].
@@ -109,6 +129,9 @@ pub struct Strided {
     next: usize,
     step: usize,
     n: usize,
+    owner: back::Owner,
+    /// Neither `Send` nor `Sync`, as its indices.
+    thread: PhantomData<*const ()>,
 }
 
 impl Iterator for Strided {
@@ -122,7 +145,7 @@ impl Iterator for Strided {
         let at = self.next;
         // No memory has so many elements that this overflows.
         self.next = at.wrapping_add(self.step);
-        Some(Index { at, thread: PhantomData })
+        Some(Index { at, owner: self.owner, thread: self.thread })
     }
 }
 

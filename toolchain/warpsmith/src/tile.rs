@@ -4,7 +4,7 @@
 //! [`Below<N>`] is a number that is less than `N` by construction, and a [`Tile`] a window of a matrix whose bounds were checked
 //! when it was made. One indexes the other without a check.
 
-use crate::DeviceCopy;
+use crate::{DeviceCopy, back};
 
 /// A number less than `N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,7 +129,7 @@ impl<'a, T: DeviceCopy> Matrix<'a, T> {
         }
         // SAFETY: the window starts and ends within the matrix, which lies within the slice.
         let start = unsafe { self.start.add(row as usize * self.columns as usize + column as usize) };
-        Some(Tile { start, stride: self.columns, matrix: core::marker::PhantomData })
+        Some(Tile { start, stride: self.columns, owner: back::ANYONE, matrix: core::marker::PhantomData })
     }
 
     /// Returns the windows side by side whose first row is this one, from the first column to the last that is within the matrix.
@@ -156,7 +156,12 @@ impl<'a, T: DeviceCopy> Matrix<'a, T> {
         count: u32,
         step: usize,
     ) -> Tiles<'a, T, ROWS, COLUMNS> {
-        let empty = Tile { start: self.start, stride: self.columns, matrix: core::marker::PhantomData };
+        let empty = Tile {
+            start: self.start,
+            stride: self.columns,
+            owner: back::ANYONE,
+            matrix: core::marker::PhantomData,
+        };
         Tiles { left: if first.is_some() { count } else { 0 }, next: first.unwrap_or(empty), step }
     }
 }
@@ -190,6 +195,7 @@ impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Iterator for Tiles<
 pub struct Tile<'a, T, const ROWS: u32, const COLUMNS: u32> {
     start: *const T,
     stride: u32,
+    owner: back::Owner,
     matrix: core::marker::PhantomData<&'a [T]>,
 }
 
@@ -197,8 +203,8 @@ impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Tile<'a, T, ROWS, C
     /// # Safety
     /// As many elements row by row are readable from `start` on, for `'a`.
     #[inline(always)]
-    pub(crate) unsafe fn of_all(start: *const T) -> Self {
-        Tile { start, stride: COLUMNS, matrix: core::marker::PhantomData }
+    pub(crate) unsafe fn of_all(start: *const T, owner: back::Owner) -> Self {
+        Tile { start, stride: COLUMNS, owner, matrix: core::marker::PhantomData }
     }
 
     /// Returns the window whose first element is in this row and column of a matrix with rows of `stride` elements; `None` if
@@ -216,12 +222,14 @@ impl<'a, T: DeviceCopy, const ROWS: u32, const COLUMNS: u32> Tile<'a, T, ROWS, C
         }
         // SAFETY: the window starts and ends within the matrix.
         let start = unsafe { matrix.as_ptr().add(first as usize) };
-        Some(Tile { start, stride, matrix: core::marker::PhantomData })
+        Some(Tile { start, stride, owner: back::ANYONE, matrix: core::marker::PhantomData })
     }
 
     /// Returns an element, without a check.
     #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get(&self, row: Below<ROWS>, column: Below<COLUMNS>) -> T {
+        back::check_owner(self.owner, "shared memory");
         let at = row.0 as usize * self.stride as usize + column.index();
         // SAFETY: the whole window was checked, and row and column are in it by their types.
         unsafe { self.start.add(at).read() }

@@ -184,6 +184,36 @@ fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn lifetimes_with_names(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let body = Body { at: [0.0; 3], mass: 2.0 };
+    let (x, bodies, mut y) = (stream.upload(&[1.0])?, stream.upload(&[body])?, stream.zeroed(1)?);
+    kernels.first_of_two(&stream, (1, 1), (&x, &bodies, &mut y))?;
+    assert_eq!(stream.download(&y)?, [3.0]);
+    let (x, mut y) = (stream.upload(&[1, 2])?, stream.zeroed(2)?);
+    kernels.applied::<kernels::Increment>(&stream, (1, 2), (&x, &mut y))?;
+    assert_eq!(stream.download(&y)?, [2, 3]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn names_that_the_macro_uses(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(1)?;
+    kernels.kernel(&stream, (1, 1), (&mut y,))?;
+    kernels.launch(&stream, (1, 1), (&mut y,))?;
+    kernels.grid(&stream, (1, 1), (&mut y,))?;
+    kernels.stream(&stream, (1, 1), (&mut y,))?;
+    kernels.arguments(&stream, (1, 1), (&mut y,))?;
+    kernels.first0(&stream, (1, 1), (&mut y,))?;
+    kernels.second0(&stream, (1, 1), (&mut y,))?;
+    kernels.held0(&stream, (1, 1), (&mut y,))?;
+    kernels.value0(&stream, (1, 1), (&mut y,))?;
+    assert_eq!(stream.download(&y)?, [1]);
+    Ok(())
+}
+
+#[warpsmith::test]
 fn structs_and_aliases(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let body = |mass| Body { at: [1.0, 2.0, 3.0], mass };

@@ -240,9 +240,9 @@ pub unsafe fn add_f64(p: *mut f64, value: f64) -> f64 {
     unsafe { atomic_add_f64(p, value) }
 }
 
-/// Called after each atomic access; a simulation lets others run there.
+/// Called after each atomic access, with whether it changed the value; a simulation lets others run there.
 #[inline(always)]
-pub fn after_atomic() {}
+pub fn after_atomic(_has_changed: impl FnOnce() -> bool) {}
 
 /// Tells the compiler that a pointer is one into shared memory, so that accesses become `ld.shared` and `st.shared`.
 ///
@@ -339,3 +339,18 @@ pub fn copy_group() {
         unsafe { copy_commit() }
     }
 }
+
+/// Whose an index or shared memory is: there is nothing to tell apart here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner;
+
+/// What belongs to no thread.
+pub const ANYONE: Owner = Owner;
+
+#[inline(always)]
+pub fn owner() -> Owner {
+    Owner
+}
+
+#[inline(always)]
+pub fn check_owner(_of: Owner, _what: &str) {}

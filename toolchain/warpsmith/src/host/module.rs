@@ -81,11 +81,14 @@ pub struct KernelFacts {
 }
 
 /// An instance of a kernel with types, and its name on the device.
+///
+/// # Safety
+/// The entry of this name is the kernel with these types.
 #[diagnostic::on_unimplemented(
     message = "the kernel has no instance for these types",
     note = "a generic kernel is compiled for the types that its attribute names, as in `#[kernel(f32, f64)]`"
 )]
-pub trait Named {
+pub unsafe trait Named {
     /// The name.
     const NAME: &'static str;
 }
@@ -111,7 +114,10 @@ impl Module {
     ///
     /// # Errors
     /// If the build has no kernels, or the device or the driver is too old for them.
-    pub fn load(device: &Device, images: &'static Images) -> Result<Self> {
+    ///
+    /// # Safety
+    /// The images are those of the kernels that are launched by the module, compiled from the same source.
+    pub unsafe fn load(device: &Device, images: &'static Images) -> Result<Self> {
         let image = match device.kind() {
             Kind::Cpu(_) => None,
             Kind::Gpu(gpu) => {

@@ -12,6 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::format;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::string::{String, ToString};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::JoinHandle;
 use std::vec;
@@ -156,6 +157,8 @@ struct State {
     /// What threads have spent on letting others run, since one of them got further.
     waiting: u64,
     failure: Option<Failure>,
+    /// Whether a thread runs its destructors after a failure: one at a time, as the threads themselves.
+    is_unwinding: bool,
     is_over: bool,
 }
 
@@ -175,14 +178,19 @@ unsafe impl Send for Engine {}
 // SAFETY: as above.
 unsafe impl Sync for Engine {}
 
-/// How much waiting without progress is taken for a loop that never ends; some seconds.
-const LONG: u64 = 40_000_000;
+/// How much waiting without progress is taken for a loop that never ends; some seconds. The unit is an atomic access.
+const LONG: u64 = 300_000_000;
 /// What a switch of threads costs in these units.
-const SWITCH: u64 = 20;
+const SWITCH: u64 = 150;
+/// What a call of `thread::pause` costs in these units.
+pub const PAUSE: u64 = 8;
 /// The most static shared memory that a block may have, as on all devices.
 const STATIC_BYTES: usize = 48 << 10;
 /// Stack of a worker.
 const STACK: usize = 1 << 20;
+
+/// The number of the next call of a kernel.
+static CALLS: AtomicU64 = AtomicU64::new(super::ANYONE + 1);
 
 /// What unwinds a thread whose launch has failed elsewhere.
 struct Abandoned;
@@ -256,6 +264,7 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
             random,
             waiting: 0,
             failure: None,
+            is_unwinding: false,
             is_over: false,
         }),
     });
@@ -356,11 +365,13 @@ impl Engine {
                 state.threads[slot as usize].phase = Phase::Ended;
                 state.live -= 1;
                 state.waiting = 0;
+                state.is_unwinding = false;
                 if let Err(failure) = ended {
                     self.fail(&mut state, failure);
                     return;
                 }
                 if state.failure.is_some() {
+                    self.end(&mut state);
                     return;
                 }
                 if state.live == 0 && !self.start_blocks(&mut state) {
@@ -458,6 +469,9 @@ impl Engine {
                     Order::Ascending => 0,
                     Order::Shuffled(seed) => next(&mut (seed ^ (slot as u64) << 32 | block.x as u64)) as u32,
                 }),
+                current.idle.take(),
+                current.owner.replace(CALLS.fetch_add(1, Ordering::Relaxed)),
+                current.was_panicking.replace(std::thread::panicking()),
             )
         });
         let was_in_kernel = IS_IN_KERNEL.replace(true);
@@ -472,6 +486,9 @@ impl Engine {
             current.threads.set(before.4);
             current.blocks.set(before.5);
             current.ticks.set(before.6);
+            current.idle.set(before.7);
+            current.owner.set(before.8);
+            current.was_panicking.set(before.9);
         });
         ended.or_else(|payload| {
             if payload.is::<Abandoned>() {
@@ -495,7 +512,8 @@ impl Engine {
         let Phase::Started(worker) = state.threads[slot as usize].phase else { return };
         let wake = state.workers[worker as usize].wake.clone();
         loop {
-            if state.failure.is_some() {
+            if state.failure.is_some() && !state.is_unwinding {
+                state.is_unwinding = true;
                 drop(state);
                 resume_unwind(Box::new(Abandoned));
             }
@@ -519,6 +537,7 @@ impl Engine {
     /// Fails the launch and leaves the kernel.
     fn leave(&self, mut state: MutexGuard<'_, State>, failure: Failure) -> ! {
         self.fail(&mut state, failure);
+        state.is_unwinding = true;
         drop(state);
         resume_unwind(Box::new(Abandoned));
     }
@@ -594,12 +613,12 @@ impl Engine {
         Box::new(state.threads[slot as usize].result)
     }
 
-    /// Lets others run.
-    pub fn pause(&self, slot: u32) {
+    /// Lets others run. `idle` is what the thread has spent on waiting since it did so last.
+    pub fn pause(&self, slot: u32, idle: u64) {
         let mut state = self.lock();
         state.ready.push_back(slot);
         let next = self.pick(&mut state).unwrap_or(slot);
-        state.waiting += if next == slot { 1 } else { SWITCH };
+        state.waiting += if next == slot { idle.max(1) } else { SWITCH };
         if state.waiting > LONG {
             let (block, thread) = self.position(&state, slot);
             let message = "threads wait in loops for what no thread of the block changes: a lock that is never released, or \
@@ -624,14 +643,22 @@ impl Engine {
     }
 
     /// Returns the memory of a place in the source.
-    pub fn shared(&self, slot: u32, site: *const u8, bytes: usize, align: usize, place: Place) -> *mut u8 {
+    pub fn shared(
+        &self,
+        slot: u32,
+        site: *const u8,
+        bytes: usize,
+        align: usize,
+        place: Place,
+        is_unwinding: bool,
+    ) -> *mut u8 {
         let mut state = self.lock();
         let block = &mut state.blocks[(slot / self.block_size()) as usize];
         if let Some(memory) = block.shared.get_mut(&(site.addr(), bytes)) {
             return memory.start();
         }
         block.shared_bytes += bytes;
-        if block.shared_bytes > STATIC_BYTES {
+        if block.shared_bytes > STATIC_BYTES && !is_unwinding {
             let message = format!(
                 "the arrays of `shared!` take {} bytes, and a block has {STATIC_BYTES} for them: use dynamic shared memory \
                  (Shared::dynamic and Grid::shared_bytes) for more",

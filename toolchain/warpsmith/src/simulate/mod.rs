@@ -10,7 +10,7 @@ use std::time::Instant;
 mod engine;
 
 pub use engine::{Dim, Failure, Job, Order, run};
-use engine::{Engine, Kind};
+use engine::{Engine, Kind, PAUSE};
 
 pub const HAS_REDUX: bool = false;
 
@@ -25,7 +25,23 @@ struct Current {
     blocks: Cell<Dim>,
     /// Number of atomic accesses, or the state of the generator that decides after which of them others run.
     ticks: Cell<u32>,
+    /// Atomic accesses since others ran last, or since one changed a value.
+    idle: Cell<u32>,
+    /// The number of the call of the kernel, among all of the process.
+    owner: Cell<Owner>,
+    /// Whether the kernel was called while a panic was under way.
+    was_panicking: Cell<bool>,
 }
+
+/// Whose an index or shared memory is: the call of the kernel, so that nothing passes from one simulated thread to another which
+/// runs on the same worker.
+pub type Owner = u64;
+
+/// What belongs to no thread.
+pub const ANYONE: Owner = 0;
+
+/// What was made outside of a launch.
+const NOBODY: Owner = u64::MAX;
 
 const ONE: Dim = Dim { x: 1, y: 1, z: 1 };
 const ORIGIN: Dim = Dim { x: 0, y: 0, z: 0 };
@@ -40,6 +56,9 @@ thread_local! {
             threads: Cell::new(ONE),
             blocks: Cell::new(ONE),
             ticks: Cell::new(0),
+            idle: Cell::new(0),
+            owner: Cell::new(NOBODY),
+            was_panicking: Cell::new(false),
         }
     };
 }
@@ -60,8 +79,30 @@ positions! {
     nctaid_x, blocks, x; nctaid_y, blocks, y; nctaid_z, blocks, z;
 }
 
-/// Calls `f` with the engine and the thread's slot; returns `None` outside of a launch.
+#[inline]
+pub fn owner() -> Owner {
+    CURRENT.with(|current| current.owner.get())
+}
+
+#[inline]
+#[track_caller]
+pub fn check_owner(of: Owner, what: &str) {
+    assert!(of == ANYONE || of == owner(), "{what} is of another thread or launch: it was put aside");
+}
+
+/// Returns whether the kernel unwinds: its launch has failed, and destructors run.
+fn is_unwinding() -> bool {
+    std::thread::panicking() && !CURRENT.with(|current| current.was_panicking.get())
+}
+
+/// Calls `f` with the engine and the thread's slot; returns `None` outside of a launch, and in destructors of a failed one: there
+/// nobody waits for others, and another panic would abort the process.
 fn with_engine<R>(f: impl FnOnce(&Engine, u32) -> R) -> Option<R> {
+    if is_unwinding() { None } else { with_any_engine(f) }
+}
+
+/// As [`with_engine`], also while the kernel unwinds.
+fn with_any_engine<R>(f: impl FnOnce(&Engine, u32) -> R) -> Option<R> {
     let (engine, slot) = CURRENT.with(|current| (current.engine.get(), current.slot.get()));
     // SAFETY: the engine sets it for as long as it runs a thread, and clears it.
     (!engine.is_null()).then(|| f(unsafe { &*engine }, slot))
@@ -226,10 +267,12 @@ fences! {
 /// How many atomic accesses a thread makes before others run: it may be waiting for them.
 const TURN: u32 = 256;
 
-/// Lets other threads run now and then.
-pub fn after_atomic() {
+/// Lets other threads run now and then. `has_changed` says whether the access has changed the value: a thread that only looks, while
+/// no other can run, does so for ever.
+pub fn after_atomic(has_changed: impl FnOnce() -> bool) {
     let Some(is_shuffled) = with_engine(|engine, _| engine.is_shuffled()) else { return };
     let is_over = CURRENT.with(|current| {
+        current.idle.set(if has_changed() { 0 } else { current.idle.get().saturating_add(1) });
         let ticks = current.ticks.get();
         if is_shuffled {
             // A generator by Marsaglia, xorshift32.
@@ -245,12 +288,13 @@ pub fn after_atomic() {
         }
     });
     if is_over {
-        with_engine(|engine, slot| engine.pause(slot));
+        let idle = CURRENT.with(|current| current.idle.take());
+        with_engine(|engine, slot| engine.pause(slot, idle as u64));
     }
 }
 
 pub fn pause(_nanoseconds: u32) {
-    with_engine(|engine, slot| engine.pause(slot));
+    with_engine(|engine, slot| engine.pause(slot, PAUSE));
 }
 
 pub fn clock() -> u64 {
@@ -274,16 +318,16 @@ pub unsafe fn shared_pointer(p: *mut u8) -> *mut u8 {
 #[track_caller]
 pub fn shared_of_site(site: *const u8, bytes: usize, align: usize) -> *mut u8 {
     let place = Location::caller();
-    with_engine(|engine, slot| engine.shared(slot, site, bytes, align, place))
+    with_any_engine(|engine, slot| engine.shared(slot, site, bytes, align, place, is_unwinding()))
         .expect("shared memory outside of a launch: call the kernel through `Kernels`")
 }
 
 pub fn dynamic_shared() -> *mut u8 {
-    with_engine(|engine, slot| engine.dynamic_shared(slot).0).unwrap_or(ptr::without_provenance_mut(16))
+    with_any_engine(|engine, slot| engine.dynamic_shared(slot).0).unwrap_or(ptr::without_provenance_mut(16))
 }
 
 pub fn dynamic_shared_bytes() -> usize {
-    with_engine(|engine, slot| engine.dynamic_shared(slot).1).unwrap_or(0)
+    with_any_engine(|engine, slot| engine.dynamic_shared(slot).1).unwrap_or(0)
 }
 
 pub unsafe fn copy_async<const BYTES: usize>(to: *mut u8, from: *const u8) {

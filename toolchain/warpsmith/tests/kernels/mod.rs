@@ -81,9 +81,8 @@ pub fn transpose(x: &[f32], width: u32, height: u32, y: &mut Slots<f32>) {
 /// Counts bytes, in shared memory first.
 #[kernel]
 pub fn histogram(bytes: &[u8], counts: &[AtomicU32]) {
-    let mut own = shared!([u32; 256]);
+    let mut own = shared!([AtomicU32; 256]);
     own.fill(0);
-    let own = own.into_atomics();
     for i in thread::strided(bytes.len()) {
         own[bytes[i.get()] as usize].fetch_add(1, Ordering::Relaxed);
     }
@@ -343,4 +342,56 @@ pub unsafe fn scatter(at: &[u32], y: &mut Slots<u32>) {
         // SAFETY: the caller's promise.
         unsafe { y.write(place, y.read(place) + 1) };
     }
+}
+
+/// Lifetimes with names, of which one is behind an alias.
+#[kernel]
+pub fn first_of_two<'a, 'b: 'a>(x: &'a [f32], bodies: Bodies<'b>, y: &mut Slots<f32>) {
+    let masses: &'a [Body] = bodies;
+    y.set(thread::index(), x[0] + masses[0].mass);
+}
+
+/// What a kernel does, as a type that no parameter has.
+pub trait Operation {
+    /// What it is done with.
+    type Number: DeviceCopy;
+    /// Does it.
+    fn apply(x: Self::Number) -> Self::Number;
+}
+
+/// Adds one.
+pub struct Increment;
+
+impl Operation for Increment {
+    type Number = u32;
+    fn apply(x: u32) -> u32 {
+        x + 1
+    }
+}
+
+/// An instance by a type that is not copied to the device, with a lifetime.
+#[kernel(Increment)]
+pub fn applied<'a, O: Operation + 'a>(
+    x: &'a [<O as Operation>::Number],
+    y: &mut Slots<<O as Operation>::Number>,
+) {
+    let i = thread::index();
+    y.set(i, O::apply(x[i.get()]));
+}
+
+/// Kernels whose names the macro uses, too.
+pub mod names {
+    use super::*;
+
+    macro_rules! kernels {
+        ($($name:ident)*) => { $(
+            /// Sets an element.
+            #[kernel]
+            pub fn $name(y: &mut Slots<u32>) {
+                y.set(thread::index(), 1);
+            }
+        )* };
+    }
+
+    kernels! { kernel launch grid stream arguments first0 second0 held0 value0 }
 }

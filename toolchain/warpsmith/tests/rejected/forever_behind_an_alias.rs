@@ -1,7 +1,7 @@
 use warpsmith::prelude::*;
 warpsmith::module!(cpu);
 type Names = &'static [f32];
-#[kernel] //~ argument requires that borrow lasts for `'static`
-pub fn k(x: Names) {
+#[kernel]
+pub fn k(x: Names) { //~ temporary value dropped while borrowed
     let _ = x;
 }

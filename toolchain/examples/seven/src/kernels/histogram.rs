@@ -10,9 +10,8 @@ use super::*;
 
 #[kernel]
 pub fn histogram(words: &[u32], counts: &[AtomicU32]) {
-    let mut own = shared!([u32; 256]);
+    let mut own = shared!([AtomicU32; 256]);
     own.fill(0);
-    let own = own.into_atomics();
     let count = |word: u32| {
         for byte in word.to_le_bytes() {
             own[byte as usize].fetch_add(1, Ordering::Relaxed);

@@ -1,0 +1,4 @@
+use warpsmith::prelude::*;
+warpsmith::module!(cpu);
+#[kernel]
+pub fn größe() {} //~ PTX knows only ASCII letters

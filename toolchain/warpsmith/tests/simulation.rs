@@ -1,0 +1,162 @@
+//! What only a simulated kernel can do: keep things in the memory of the host's threads, have destructors run after a panic.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use warpsmith::prelude::*;
+use warpsmith::{Error, Result};
+
+warpsmith::module!(cpu);
+
+thread_local! {
+    static INDEX: Cell<Option<Index>> = const { Cell::new(None) };
+    static TILE: RefCell<Option<Shared<[u32; 64]>>> = const { RefCell::new(None) };
+}
+
+fn message(result: Result) -> String {
+    match result {
+        Err(Error::Kernel { message, .. }) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Uses an index that was put aside, if there is one.
+#[kernel]
+fn uses_an_old_index(y: &mut Slots<u32>) {
+    let at = INDEX.take().unwrap_or(thread::index());
+    INDEX.set(Some(at));
+    y.set(at, 1);
+}
+
+#[test]
+fn an_index_of_another_thread_or_launch() -> Result {
+    for device in [Device::cpu(), Device::cpu_shuffled(1)] {
+        let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+        let mut y = stream.zeroed(2)?;
+        INDEX.set(Some(thread::index()));
+        let outside = message(kernels.uses_an_old_index(&stream, (1, 1), (&mut y,)));
+        assert!(outside.contains("an index is of another thread or launch"), "{outside}");
+        INDEX.set(None);
+        kernels.uses_an_old_index(&stream, (1, 1), (&mut y,))?;
+        let before = message(kernels.uses_an_old_index(&stream, (1, 1), (&mut y,)));
+        assert!(before.contains("an index is of another thread or launch"), "{before}");
+        INDEX.set(None);
+        let other = message(kernels.uses_an_old_index(&stream, (1, 2), (&mut y,)));
+        assert!(other.contains("an index is of another thread or launch"), "{other}");
+    }
+    Ok(())
+}
+
+/// Uses a handle on shared memory that was put aside, if there is one.
+#[kernel]
+fn uses_an_old_tile(y: &mut Slots<u32>) {
+    let mut tile = TILE.take().unwrap_or(shared!([u32; 64]));
+    y.set(thread::index(), tile.exchange(1).get(0));
+    TILE.set(Some(tile));
+}
+
+#[test]
+fn shared_memory_of_another_launch() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(1)?;
+    kernels.uses_an_old_tile(&stream, (1, 1), (&mut y,))?;
+    let message = message(kernels.uses_an_old_tile(&stream, (1, 1), (&mut y,)));
+    assert!(message.contains("shared memory is of another thread or launch"), "{message}");
+    Ok(())
+}
+
+/// What kernels have for locks: its destructor stores, and here waits for the others as well.
+struct Guard<'a>(&'a [AtomicU32]);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        for _ in 0..300 {
+            self.0[0].store(0, Ordering::Release);
+        }
+        thread::pause(1);
+        let mut tile = shared!([u32; 64]);
+        tile.exchange(1).get(0);
+        warp::shuffle(warp::ALL, 1, 5);
+        sync_threads();
+    }
+}
+
+#[kernel]
+fn fails_while_others_hold_guards(lock: &[AtomicU32]) {
+    let own = thread::in_block();
+    let _guard = (own != 2).then(|| Guard(lock));
+    if own == 1 {
+        panic!("the reason");
+    }
+    sync_threads();
+}
+
+#[test]
+fn destructors_of_a_failed_launch() -> Result {
+    for device in [Device::cpu(), Device::cpu_shuffled(1), Device::cpu_shuffled(2)] {
+        let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+        let mut lock = stream.zeroed(1)?;
+        let message = message(kernels.fails_while_others_hold_guards(&stream, (1, 64), (&mut lock,)));
+        assert!(message.contains("the reason"), "{message}");
+    }
+    Ok(())
+}
+
+/// Counts how many are there at once, in a way that only one thread at a time may.
+struct Counted;
+
+static INSIDE: AtomicBool = AtomicBool::new(false);
+static TOGETHER: AtomicBool = AtomicBool::new(false);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if INSIDE.swap(true, Relaxed) {
+            TOGETHER.store(true, Relaxed);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        INSIDE.store(false, Relaxed);
+    }
+}
+
+#[kernel]
+fn fails_with_destructors() {
+    let _counted = Counted;
+    if thread::in_block() + 1 == block::threads() {
+        return;
+    }
+    sync_threads();
+}
+
+#[test]
+fn destructors_run_one_at_a_time() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let message = message(kernels.fails_with_destructors(&stream, (1, 32), ()));
+    assert!(message.contains("not all threads reach the barrier"), "{message}");
+    assert!(!TOGETHER.load(Relaxed));
+    Ok(())
+}
+
+/// The first thread waits for a value that the second one sets too late.
+#[kernel]
+fn waits_before_a_barrier(flag: &[AtomicU32]) {
+    if thread::in_block() == 0 {
+        while flag[0].load(Ordering::Acquire) == 0 {}
+    }
+    sync_threads();
+    flag[0].store(1, Ordering::Release);
+}
+
+#[test]
+fn a_loop_that_looks_for_ever_ends_soon() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let (start, mut flag) = (Instant::now(), stream.zeroed(1)?);
+    let message = message(kernels.waits_before_a_barrier(&stream, (1, 2), (&mut flag,)));
+    assert!(message.contains("no thread of the block changes"), "{message}");
+    assert!(start.elapsed().as_secs() < 40, "{:?}", start.elapsed());
+    Ok(())
+}
