@@ -5,13 +5,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use flate2::{Compression, write::DeflateEncoder};
-
 use crate::builder::out_dir_from_env;
+use crate::deflate::deflate;
 use crate::{Outcome, ptx};
 
 impl Outcome {
@@ -83,7 +82,7 @@ impl Outcome {
         };
         let mut texts = String::new();
         for file in &kernels.files {
-            let packed = pack(&fs::read_to_string(&file.path)?)?;
+            let packed = pack(&fs::read_to_string(&file.path)?);
             let path = dir.join(format!("kernels-{}.deflate", file.target.arch()));
             fs::write(&path, &packed.bytes)?;
             texts.push_str(&source(&packed, file.target.compute_capability(), &path));
@@ -106,20 +105,18 @@ struct Packed {
     kernels: Vec<(String, usize, Range<usize>)>,
 }
 
-fn pack(text: &str) -> io::Result<Packed> {
+fn pack(text: &str) -> Packed {
     let parts = ptx::split(text);
     let mut bytes = Vec::new();
     let mut add = |text: &str| {
         let start = bytes.len();
-        let mut stream = DeflateEncoder::new(&mut bytes, Compression::default());
-        stream.write_all(text.as_bytes())?;
-        stream.finish()?;
-        io::Result::Ok(start..bytes.len())
+        bytes.extend(deflate(text.as_bytes()));
+        start..bytes.len()
     };
-    let common = add(&parts.common)?;
-    let kernels = parts.kernels.into_iter().map(|kernel| Ok((kernel.name, kernel.at, add(&kernel.text)?)));
-    let kernels = kernels.collect::<io::Result<_>>()?;
-    Ok(Packed { bytes, common, kernels })
+    let common = add(&parts.common);
+    let kernels = parts.kernels.into_iter().map(|kernel| (kernel.name, kernel.at, add(&kernel.text)));
+    let kernels = kernels.collect();
+    Packed { bytes, common, kernels }
 }
 
 impl Packed {
@@ -165,7 +162,7 @@ mod tests {
 
     /// Returns what the constants of a module are in a host.
     fn embedded(text: &str) -> Ptx {
-        let packed = pack(text).unwrap();
+        let packed = pack(text);
         let kernels = packed.kernels.into_iter();
         let kernels = kernels.map(|(name, at, packed)| Part { name: name.leak(), at, packed });
         Ptx {
@@ -204,7 +201,7 @@ mod tests {
         let module = outcome(&folder).write_standalone_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
         let bytes = folder.path().join("kernels-sm_70.deflate");
-        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
+        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).bytes);
         assert!(
             module.contains(&format!("capability: 70, packed: include_bytes!({bytes:?}), common: 0..")),
             "{module}"
@@ -219,7 +216,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let module = outcome(&folder).write_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
-        let packed = pack(TEXT).unwrap();
+        let packed = pack(TEXT);
         let [(_, _, a), (_, _, ab)] = packed.kernels.as_slice() else { panic!() };
         let bytes = folder.path().join("kernels-sm_70.deflate");
         let expected = format!(

@@ -126,6 +126,13 @@ impl Package {
         fs::write(path, text).unwrap();
     }
 
+    /// Replaces a part of a file.
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.0.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.write(name, &text.replace(from, to));
+    }
+
     /// Runs cargo in the package, with a setting for the kernels, and returns what the program and cargo say.
     fn cargo(&self, words: &[&str], kernels: &str) -> (String, String, bool) {
         let mut command = Command::new(env!("CARGO"));
@@ -222,6 +229,21 @@ fn kernels_and_host_are_one_package() {
     let (_, messages, well) = package.cargo(&["build"], "require");
     assert!(!well && messages.contains("src/shared.rs") && messages.contains("no::such"), "{messages}");
     assert!(!messages.contains("panicked"), "{messages}");
+}
+
+/// `cargo check` and `cargo build` differ in what a build script shares with the program: it must share nothing.
+#[test]
+fn a_check_has_the_kernels_of_the_build() {
+    let package = Package::new("checked");
+    package.edit("package/Cargo.toml", "[build-dependencies]", "flate2 = \"1.1\"\n[build-dependencies]");
+    for word in ["build", "check"] {
+        let (_, messages, well) = package.cargo(&[word], "skip");
+        assert!(well, "{messages}");
+    }
+    let folders = fs::read_dir(package.0.join("target/debug/build")).unwrap();
+    let folders = folders.map(|folder| folder.unwrap().path());
+    let built = folders.filter(|folder| folder.join("out/kernels.rs").exists()).count();
+    assert_eq!(built, 1, "the kernels are built once more for a check");
 }
 
 #[test]
