@@ -124,6 +124,7 @@ pub struct Builder {
     flags: Vec<String>,
     profile: Vec<String>,
     std_crates: &'static str,
+    cfgs: Vec<(String, bool)>,
     out_dir: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
     packaged: Option<PathBuf>,
@@ -147,6 +148,7 @@ impl Builder {
             flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
             profile: Vec::new(),
             std_crates: "core",
+            cfgs: Vec::new(),
             out_dir: None,
             cache_dir: None,
             packaged: None,
@@ -200,6 +202,15 @@ impl Builder {
         self
     }
 
+    /// Declares a `cfg` of the package and sets it, or not: for the host, in place of `cargo::rustc-cfg`, and for the GPU. Both are
+    /// compiled from the same source, and a struct that differs between them would be read wrongly.
+    ///
+    /// The features of a package need no declaration: kernels in a file see them.
+    pub fn cfg(mut self, name: &str, set: bool) -> Self {
+        self.cfgs.push((name.into(), set));
+        self
+    }
+
     /// Puts the PTX and the module here instead of in `OUT_DIR`.
     pub fn out_dir(mut self, dir: impl AsRef<Path>) -> Self {
         self.out_dir = Some(dir.as_ref().to_path_buf());
@@ -227,6 +238,12 @@ impl Builder {
         self.variables.watch();
         let source = self.source()?;
         self.watch_before_compiling(&source);
+        for (name, set) in &self.cfgs {
+            println!("cargo::rustc-check-cfg=cfg({name})");
+            if *set {
+                println!("cargo::rustc-cfg={name}");
+            }
+        }
         let mode = Mode::from_env(&self.variables)?;
         if mode == Mode::Skip {
             return Ok(self.skipped());
@@ -297,6 +314,16 @@ impl Builder {
     fn source(&self) -> Result<Source, BuildError> {
         let source = Source::find(&self.path)?;
         source.check_dependencies(&self.dependencies)?;
+        let is_name = |name: &str| {
+            let mut letters = name.chars();
+            letters.next().is_some_and(|c| c == '_' || c.is_alphabetic())
+                && letters.all(|c| c == '_' || c.is_alphanumeric())
+        };
+        if let Some((name, _)) = self.cfgs.iter().find(|(name, _)| !is_name(name)) {
+            return Err(BuildError::Input(format!(
+                "`{name}` cannot be a cfg: give `Builder::cfg` a name such as `wide`"
+            )));
+        }
         Ok(source)
     }
 
@@ -324,9 +351,29 @@ impl Builder {
     fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
         let crates = self.dependencies.iter().map(|(_, dir)| dir.join("src"));
         let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
-        let more = format!("{:?} {:?} {:?} {}", self.targets(), self.flags, self.profile, self.std_crates);
+        let more = format!(
+            "{:?} {:?} {:?} {} {:?}",
+            self.targets(),
+            self.flags,
+            self.profile,
+            self.std_crates,
+            self.cfg_flags(source)
+        );
         packaged::fingerprint(&sources, &more)
             .map_err(BuildError::io("cannot read the sources of", source.path()))
+    }
+
+    /// Returns the flags by which the kernels see the same `cfg`s as the host. Others in a file are an error, not a guess.
+    fn cfg_flags(&self, source: &Source) -> Vec<String> {
+        let features = source.features();
+        let is_file = matches!(source, Source::File(_));
+        let flags = features.iter().map(|name| format!("--cfg=feature={name:?}"));
+        let flags = flags.chain(self.cfgs.iter().map(|(name, _)| format!("--check-cfg=cfg({name})")));
+        let flags =
+            flags.chain(self.cfgs.iter().filter(|(_, set)| *set).map(|(name, _)| format!("--cfg={name}")));
+        // The host's compiler knows which features there are, and warns of others.
+        let of_file = ["--check-cfg=cfg(feature, values(any()))", "-Dunexpected_cfgs"];
+        flags.chain(of_file.iter().filter(|_| is_file).map(ToString::to_string)).collect()
     }
 
     fn out_dir_or_default(&self) -> PathBuf {
@@ -344,6 +391,7 @@ impl Builder {
             flags: &self.flags,
             profile: &self.profile,
             std_crates: self.std_crates,
+            cfgs: self.cfg_flags(source),
             skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
         }
     }

@@ -31,6 +31,9 @@ const NO_LIBRARY_CALL: &str = "unsupported library call operation";
 const WIDE_CONVERSION: &str = "help: LLVM cannot convert between 128-bit integers and floats on GPUs. Look for `as f32` and `as f64` \
     of a `u128` or `i128`, and for the way back, and convert the halves: `(x >> 64) as u64 as f64 * 2f64.powi(64) + x as u64 as f64`.\n";
 
+const UNKNOWN_CFG: &str = "help: the kernels are compiled for the host and for the GPU, and every `cfg` must be the same in both. The features of \
+    the package are; declare others in the build script, with `Builder::cfg`, instead of by `cargo::rustc-cfg` or RUSTFLAGS.\n";
+
 /// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
     /// The compiler.
@@ -47,6 +50,8 @@ pub struct Job<'a> {
     pub flags: &'a [String],
     /// The profile's settings, as `--config` takes them.
     pub profile: &'a [String],
+    /// Further flags for the last crate: what its `cfg` sees.
+    pub cfgs: Vec<String>,
     /// Crates of the standard library to compile, as in `core,alloc`.
     pub std_crates: &'a str,
     /// What makes a build without kernels, for messages.
@@ -107,6 +112,9 @@ impl Job<'_> {
             if messages.contains(NO_LIBRARY_CALL) {
                 messages.push_str(WIDE_CONVERSION);
             }
+            if messages.contains("unexpected `cfg` condition name") {
+                messages.push_str(UNKNOWN_CFG);
+            }
             let skip = self.skip.clone();
             return Err(BuildError::Compile { arch: self.target.arch().into(), messages, skip });
         }
@@ -152,12 +160,13 @@ impl Job<'_> {
     }
 
     /// The architecture is the last crate's alone: all code is generated there, and so the crates before it serve every architecture.
-    fn last_crate_flags(&self) -> Vec<String> {
+    pub(crate) fn last_crate_flags(&self) -> Vec<String> {
         let arch = [
             format!("-Ctarget-cpu={}", self.target.arch()),
             format!("-Ctarget-feature=+{}", self.target.ptx()),
         ];
-        arch.into_iter().chain(LINE_TABLES.iter().map(ToString::to_string)).collect()
+        let lines = LINE_TABLES.iter().map(ToString::to_string);
+        arch.into_iter().chain(lines).chain(self.cfgs.iter().cloned()).collect()
     }
 
     fn target_dir(&self) -> PathBuf {

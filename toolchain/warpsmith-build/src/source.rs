@@ -104,6 +104,14 @@ impl Source {
         }
     }
 
+    /// Returns the features that the package of the build script is compiled with, which kernels in a file see too. A crate in a folder
+    /// has its own.
+    pub fn features(&self) -> Vec<String> {
+        let Source::File(_) = self else { return Vec::new() };
+        let names = env::var("CARGO_CFG_FEATURE").unwrap_or_default();
+        names.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect()
+    }
+
     /// Returns the lock file that the kernels' versions come from, if there is one.
     pub fn lock(&self) -> Option<PathBuf> {
         match self {

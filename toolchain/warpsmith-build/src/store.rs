@@ -92,7 +92,7 @@ fn key(job: &Job<'_>) -> Option<String> {
     let compiler = (&job.toolchain.version, &job.toolchain.rustc, compiler.len(), compiler.modified().ok()?);
     let dependencies: Vec<_> =
         job.dependencies.iter().map(|(name, dir)| (name, absolute(dir).ok())).collect();
-    let flags = (job.flags, job.profile, job.std_crates, job.target.arch(), job.target.ptx());
+    let flags = (job.flags, job.profile, job.std_crates, job.last_crate_flags());
     let library = env::var_os("DEP_WARPSMITH_ROOT");
     let settings = cargo_settings(&source);
     let version = env!("CARGO_PKG_VERSION");

@@ -82,6 +82,25 @@ fn main() {
 }
 "#;
 
+/// A build script that declares two `cfg`s.
+const WITH_CFGS: &str = r#"fn main() {
+    let builder = warpsmith_build::Builder::new("src/kernels.rs").cfg("wide", true).cfg("narrow", false);
+    let built = builder.build().map_err(|error| error.to_string());
+    if let Err(message) = built.and_then(|outcome| outcome.write_module().map_err(|error| error.to_string())) {
+        eprintln!("{message}");
+        std::process::exit(1);
+    }
+}
+"#;
+
+/// What of the package host and GPU see alike.
+const CFGS: &str = r#"
+#[cfg(not(all(feature = "double-it", feature = "default", wide)))]
+compile_error!("the package's features and cfgs are not seen");
+#[cfg(any(feature = "unused", narrow))]
+compile_error!("features and cfgs are seen that are not set");
+"#;
+
 /// A package in a folder, which cargo builds in a folder of its own.
 struct Package(PathBuf);
 
@@ -92,7 +111,7 @@ impl Package {
         let package = Package(root);
         package.write(
             "library/Cargo.toml",
-            "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[workspace]\n",
+            "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[features]\nmacros = []\nalloc = []\n[workspace]\n",
         );
         package.write("library/src/lib.rs", LIBRARY);
         let root =
@@ -103,6 +122,7 @@ impl Package {
             "package/Cargo.toml",
             &format!(
                 "[package]\nname = \"saxpy\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [features]\ndefault = [\"double-it\"]\ndouble-it = []\nunused = []\n\
                  [dependencies]\nwarpsmith = {{ path = \"../library\" }}\n\
                  [build-dependencies]\nwarpsmith-build = {{ path = {builder:?} }}\n"
             ),
@@ -190,6 +210,8 @@ fn kernels_and_host_are_one_package() {
     let found = Search::from_env(&Variables::default()).find();
     let Ok(toolchain) = found.inspect_err(|missing| println!("skipped: {missing:?}")) else { return };
     let package = Package::new("one-package");
+    package.write("package/build.rs", WITH_CFGS);
+    package.write("package/src/kernels.rs", &format!("{KERNELS}{CFGS}"));
     let out = package.run("require");
     assert_eq!(out, format!("15 None Some({:?})\n70 \"twice\" 0\n90 \"twice\" 0\n", toolchain.version));
     let (ptx, written) = package.built("kernels-sm_90.ptx");
@@ -220,6 +242,11 @@ fn kernels_and_host_are_one_package() {
     package.clean();
     assert!(package.run("require").starts_with("1260 "));
     assert!(package.built("kernels-sm_90.ptx").0 != before && package.has_compiled());
+
+    // What the host alone may know is not guessed.
+    package.edit("package/src/shared.rs", "1235;", "1235;\n#[cfg(loom)]\npub struct Loom;");
+    let (_, messages, well) = package.cargo(&["build"], "require");
+    assert!(!well && messages.contains("`loom`") && messages.contains("`Builder::cfg`"), "{messages}");
 
     // What is wrong in the kernels is said in the compiler's words.
     package.write(
