@@ -283,7 +283,7 @@ impl Builder {
             Job::share_dependencies(&jobs);
         }
         // Each target keeps only one processor busy: rustc writes one text, in one unit.
-        let built: Vec<Result<(PtxFile, Vec<PathBuf>), BuildError>> = thread::scope(|scope| {
+        let built: Vec<Result<Built, BuildError>> = thread::scope(|scope| {
             let builds: Vec<_> = {
                 let builds = jobs.iter().zip(kept);
                 builds.map(|(job, kept)| scope.spawn(|| self.build_target(job, kept))).collect()
@@ -294,10 +294,12 @@ impl Builder {
                 .collect()
         });
         let built = built.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|(_, files)| files).collect();
+        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|built| &built.read).collect();
         watch_what_was_read(&source, &read);
+        let variables: BTreeSet<&String> = built.iter().flat_map(|built| &built.variables).collect();
+        variables.iter().for_each(|name| println!("cargo::rerun-if-env-changed={name}"));
         let fingerprint = self.fingerprint(&source)?;
-        let files = built.into_iter().map(|(file, _)| file).collect();
+        let files = built.into_iter().map(|built| built.file).collect();
         Ok(Kernels { rustc: toolchain.version.clone(), fingerprint, files })
     }
 
@@ -408,18 +410,14 @@ impl Builder {
     }
 
     /// Checks what is kept of a target, or compiles it first.
-    fn build_target(
-        &self,
-        job: &Job<'_>,
-        kept: Option<Compiled>,
-    ) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
+    fn build_target(&self, job: &Job<'_>, kept: Option<Compiled>) -> Result<Built, BuildError> {
         let (target, arch) = (job.target, job.target.arch());
         let out = self.out_dir_or_default();
         let compiled = match kept {
             Some(kept) => kept,
             None => self.compile(job)?,
         };
-        let Compiled { ptx, findings, messages, files } = compiled;
+        let Compiled { ptx, findings, messages, files: read, variables } = compiled;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
         let lines = self.variables.value(Variables::DEBUG).is_some();
         let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
@@ -443,7 +441,11 @@ impl Builder {
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
         }
-        if report.faults.is_empty() { Ok((file, files)) } else { Err(refuse(report.faults)) }
+        if report.faults.is_empty() {
+            Ok(Built { file, read, variables })
+        } else {
+            Err(refuse(report.faults))
+        }
     }
 
     /// Watches what is known before the compiler has said what it read: in a build without kernels there is no more.
@@ -459,6 +461,13 @@ impl Builder {
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
     }
+}
+
+/// A checked target, and the files and variables that it was made of.
+struct Built {
+    file: PtxFile,
+    read: Vec<PathBuf>,
+    variables: Vec<String>,
 }
 
 /// Watches the files that rustc read: the modules of a file of kernels, and the crates beside it. A template and the folders for it are

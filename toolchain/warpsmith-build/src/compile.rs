@@ -1,5 +1,6 @@
 //! One run of cargo and rustc: kernels in, raw PTX out.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,8 @@ pub struct Compiled {
     pub messages: String,
     /// The source files that were read, of the kernels and of the crates beside them.
     pub files: Vec<PathBuf>,
+    /// The environment's variables that they read, by `env!` and the like.
+    pub variables: Vec<String>,
 }
 
 impl Job<'_> {
@@ -120,7 +123,8 @@ impl Job<'_> {
         }
         let ptx = fs::read_to_string(&raw)
             .map_err(BuildError::io("no PTX, delete its folder and build again:", &raw))?;
-        Ok(Compiled { ptx, findings: findings_beside(&raw)?, messages, files: self.files(&target_dir)? })
+        let (files, variables) = (self.files(&target_dir)?, variables_below(&target_dir));
+        Ok(Compiled { ptx, findings: findings_beside(&raw)?, messages, files, variables })
     }
 
     /// Returns the files that cargo lists beside the library which it made of them.
@@ -208,6 +212,26 @@ pub(crate) fn finding(line: &str) -> Option<Finding> {
     Some(Finding { kernel, kind, text: parts.next()?.to_string() })
 }
 
+/// Returns the variables that rustc's lists in this folder of cargo's name, for all crates that were compiled in it. Cargo's own follow
+/// from the manifests, and the inner build does not see those of the outer one.
+fn variables_below(target_dir: &Path) -> Vec<String> {
+    let lists =
+        ["nvptx64-nvidia-cuda/release/deps", "release/deps"].map(|name| fs::read_dir(target_dir.join(name)));
+    let lists = lists.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    let lists = lists.filter(|path| path.extension().is_some_and(|extension| extension == "d"));
+    let names: BTreeSet<String> = lists
+        .flat_map(|list| listed_variables(&fs::read_to_string(list).unwrap_or_default()))
+        .filter(|name| !environment::belongs_to_outer_build(name))
+        .collect();
+    names.into_iter().collect()
+}
+
+/// Returns the names in lines such as `# env-dep:NAME=VALUE`, without a value for a variable that was not set.
+fn listed_variables(list: &str) -> Vec<String> {
+    let lines = list.lines().filter_map(|line| line.strip_prefix("# env-dep:"));
+    lines.filter_map(|line| line.split('=').next()).map(str::to_string).collect()
+}
+
 /// Returns the files in cargo's list `result: file file ..`, where a space within a name has a backslash before it.
 fn listed_files(list: &str) -> Vec<PathBuf> {
     let Some((_, names)) = list.lines().next().and_then(|line| line.split_once(": ")) else {
@@ -255,6 +279,18 @@ mod tests {
         assert_eq!(findings_beside(&raw).unwrap(), found);
         assert!(!raw.with_extension("ll").exists());
         assert_eq!(findings_beside(&raw).unwrap(), found);
+    }
+
+    #[test]
+    fn variables_are_those_that_rustc_lists() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let deps = folder.path().join("nvptx64-nvidia-cuda/release/deps");
+        fs::create_dir_all(&deps).unwrap();
+        fs::write(deps.join("k-1.d"), "k.d: a.rs\n\n# env-dep:TILE=a=b\n# env-dep:CARGO_PKG_NAME=k\n")
+            .unwrap();
+        fs::write(deps.join("l-2.d"), "# env-dep:UNSET\n# env-dep:OUT_DIR=/o\n# env-dep:TILE=1\n").unwrap();
+        fs::write(deps.join("l-2.txt"), "# env-dep:OTHER\n").unwrap();
+        assert_eq!(variables_below(folder.path()), ["TILE", "UNSET"]);
     }
 
     #[test]

@@ -155,6 +155,10 @@ impl Package {
 
     /// Runs cargo in the package, with a setting for the kernels, and returns what the program and cargo say.
     fn cargo(&self, words: &[&str], kernels: &str) -> (String, String, bool) {
+        self.cargo_with(words, kernels, "12")
+    }
+
+    fn cargo_with(&self, words: &[&str], kernels: &str, tile: &str) -> (String, String, bool) {
         let mut command = Command::new(env!("CARGO"));
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG")) {
             command.env_remove(name);
@@ -165,6 +169,7 @@ impl Package {
             .current_dir(self.0.join("package"))
             .env("CARGO_TARGET_DIR", self.0.join("target"))
             .env("WARPSMITH_KERNELS", kernels)
+            .env("TILE", tile)
             .env("WARPSMITH_KERNEL_CACHE", self.0.join("kept"))
             .output()
             .unwrap();
@@ -173,7 +178,12 @@ impl Package {
     }
 
     fn run(&self, kernels: &str) -> String {
-        let (out, messages, well) = self.cargo(&["run"], kernels);
+        self.run_with(kernels, "12")
+    }
+
+    /// Runs the program with a value of the variable `TILE`.
+    fn run_with(&self, kernels: &str, tile: &str) -> String {
+        let (out, messages, well) = self.cargo_with(&["run"], kernels, tile);
         assert!(well, "{messages}");
         out
     }
@@ -243,8 +253,17 @@ fn kernels_and_host_are_one_package() {
     assert!(package.run("require").starts_with("1260 "));
     assert!(package.built("kernels-sm_90.ptx").0 != before && package.has_compiled());
 
+    // A value of the environment that the kernels are compiled with, in whichever form they ask for it.
+    package.edit("package/src/shared.rs", "1235;", "1235 + env! [\"TILE\"].len() as u32;");
+    assert!(package.run_with("require", "12").starts_with("1262 "));
+    let (before, _) = package.built("kernels-sm_90.ptx");
+    for (tile, value) in [("123", "1263 "), ("12", "1262 ")] {
+        assert!(package.run_with("require", tile).starts_with(value));
+        assert_eq!(package.built("kernels-sm_90.ptx").0 == before, tile == "12", "TILE={tile}");
+    }
+
     // What the host alone may know is not guessed.
-    package.edit("package/src/shared.rs", "1235;", "1235;\n#[cfg(loom)]\npub struct Loom;");
+    package.edit("package/src/shared.rs", "pub const", "#[cfg(loom)]\npub struct Loom;\npub const");
     let (_, messages, well) = package.cargo(&["build"], "require");
     assert!(!well && messages.contains("`loom`") && messages.contains("`Builder::cfg`"), "{messages}");
 
