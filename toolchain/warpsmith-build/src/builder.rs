@@ -1,10 +1,11 @@
 //! The builder that a build script calls, and its results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::compile::{self, Compiled, Job};
@@ -316,6 +317,7 @@ impl Builder {
     fn source(&self) -> Result<Source, BuildError> {
         let source = Source::find(&self.path)?;
         source.check_dependencies(&self.dependencies)?;
+        claim(&self.out_dir_or_default(), source.path())?;
         let is_name = |name: &str| {
             let mut letters = name.chars();
             letters.next().is_some_and(|c| c == '_' || c.is_alphabetic())
@@ -461,6 +463,24 @@ impl Builder {
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
     }
+}
+
+/// Keeps the output of one source from being overwritten by that of another one in the same build script.
+fn claim(out: &Path, source: &Path) -> Result<(), BuildError> {
+    static CLAIMED: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+    let whole = |path: &Path| absolute(path).map_err(BuildError::io("cannot find", path));
+    let source = whole(source)?;
+    let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = claimed.entry(whole(out)?).or_insert_with(|| source.clone());
+    if *first == source {
+        return Ok(());
+    }
+    Err(BuildError::Input(format!(
+        "one build script compiles {} and {}, and the second would overwrite what came of the first: make the kernels modules of \
+         one file (`mod more;` in it), or give each source a folder by `Builder::out_dir` and `Outcome::write_module_in`",
+        first.display(),
+        source.display()
+    )))
 }
 
 /// A checked target, and the files and variables that it was made of.

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::builder::out_dir_from_env;
 use crate::deflate::deflate;
@@ -19,6 +20,7 @@ impl Outcome {
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_module(&self) -> io::Result<PathBuf> {
+        only_once()?;
         self.write_module_in(&out_dir_from_env())
     }
 
@@ -43,6 +45,7 @@ impl Outcome {
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_standalone_module(&self) -> io::Result<PathBuf> {
+        only_once()?;
         self.write_standalone_module_in(&out_dir_from_env())
     }
 
@@ -89,6 +92,18 @@ impl Outcome {
         }
         Ok((texts, None, Some(&kernels.rustc)))
     }
+}
+
+/// Keeps a module in `OUT_DIR` from being overwritten by a second one.
+fn only_once() -> io::Result<()> {
+    static WRITTEN: AtomicBool = AtomicBool::new(false);
+    if WRITTEN.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other(
+            "this build script has written OUT_DIR/kernels.rs already, for other kernels: make all kernels modules of one file, or \
+             write each module to a folder of its own (`Outcome::write_module_in`)",
+        ));
+    }
+    Ok(())
 }
 
 fn write(dir: &Path, text: &str) -> io::Result<PathBuf> {

@@ -297,6 +297,21 @@ fn without_kernels_the_program_knows_why() {
     let package = Package::new("no-kernels");
     let out = package.run("skip");
     assert_eq!(out, "15 Some(\"built with WARPSMITH_KERNELS=skip. Remedy: build without it\") None\n");
+    // A second source in the same build script.
+    let one = fs::read_to_string(package.0.join("package/build.rs")).unwrap();
+    for (second, said) in [
+        ("shared", "src/shared.rs, and the second would overwrite"),
+        ("kernels", "OUT_DIR/kernels.rs already"),
+    ] {
+        let two = format!(
+            "{}    warpsmith_build::kernels(\"src/{second}.rs\");\n}}\n",
+            one.trim_end().trim_end_matches('}')
+        );
+        package.write("package/build.rs", &two);
+        let (_, messages, well) = package.cargo(&["build"], "skip");
+        assert!(!well && messages.contains(said), "{messages}");
+    }
+    package.write("package/build.rs", &one);
     let (_, messages, well) = package.cargo(&["build"], "never");
     assert!(!well && messages.contains("WARPSMITH_KERNELS is `never`, but must be"), "{messages}");
     assert!(!messages.contains("panicked"), "{messages}");
