@@ -107,6 +107,13 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
+        if raw.to_string_lossy().contains(',') {
+            return Err(BuildError::Input(format!(
+                "rustc cannot write the kernels to {}, because a comma ends the name of a file for it: build in a folder without \
+                 one, for example with CARGO_TARGET_DIR",
+                raw.display()
+            )));
+        }
         let manifest = self.source.write_manifest(&self.cache_dir, &self.crates())?;
         let mut command = self.command(&manifest, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;

@@ -107,6 +107,17 @@ fn dependencies_are_compiled_once_for_all_architectures() {
 
 #[cfg(unix)]
 #[test]
+fn a_comma_in_the_path_is_named() {
+    let root = scratch("comma");
+    let (dir, out) = (scratch("comma/kernels"), scratch("comma/a,b"));
+    write_crate(&dir, "kernels", NEIGHBOURS);
+    let builder = Builder::new(&dir).target(Target::new("sm_70", "ptx70")).out_dir(&out);
+    let error = builder.build_with(&fake_cargo(&root)).unwrap_err().to_string();
+    assert!(error.contains("a,b") && error.contains("CARGO_TARGET_DIR"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_build_writes_nowhere_but_in_its_out_dir() {
     let root = scratch("inside");
     let _ = fs::remove_dir_all(&root);
