@@ -11,7 +11,7 @@ use std::thread;
 use crate::compile::{self, Compiled, Job};
 use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
-use crate::source::Source;
+use crate::source::{Source, sources_of};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx, store, usage};
 
@@ -353,7 +353,7 @@ impl Builder {
 
     /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
     fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
-        let crates = self.dependencies.iter().map(|(_, dir)| dir.join("src"));
+        let crates = self.dependencies.iter().flat_map(|(_, dir)| sources_of(dir));
         let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
         let more = format!(
             "{:?} {:?} {:?} {} {:?}",
@@ -459,7 +459,7 @@ impl Builder {
             source.sources().iter().filter(|path| path.exists()).for_each(|path| rerun_if_changed(path));
         }
         for (_, dir) in &self.dependencies {
-            let files = ["src", "Cargo.toml"].map(|name| dir.join(name));
+            let files = [sources_of(dir), vec![dir.join("Cargo.toml")]].concat();
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
     }
