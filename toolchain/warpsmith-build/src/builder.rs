@@ -354,9 +354,15 @@ impl Builder {
     /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
     fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
         let crates = self.dependencies.iter().flat_map(|(_, dir)| sources_of(dir));
+        let library = source.library_folder(&self.dependencies).into_iter().flat_map(|dir| sources_of(&dir));
+        let crates = crates.chain(library);
+        // That of a file is not its own: another workspace has another one.
+        let lock = matches!(source, Source::Template(_)).then(|| source.lock()).flatten();
+        let crates = crates.chain(lock);
         let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
         let more = format!(
-            "{:?} {:?} {:?} {} {:?}",
+            "{} {:?} {:?} {:?} {} {:?}",
+            env!("CARGO_PKG_VERSION"),
             self.targets(),
             self.flags,
             self.profile,

@@ -104,6 +104,13 @@ impl Source {
         }
     }
 
+    /// Returns the folder of the library that kernels in a file are compiled with, unless it is among these.
+    pub(crate) fn library_folder(&self, dependencies: &[(String, PathBuf)]) -> Option<PathBuf> {
+        let Source::File(_) = self else { return None };
+        let named = dependencies.iter().any(|(name, _)| name == LIBRARY);
+        env::var_os(LIBRARY_FOLDER).filter(|_| !named).map(PathBuf::from)
+    }
+
     /// Returns the features that the package of the build script is compiled with, which kernels in a file see too. A crate in a folder
     /// has its own.
     pub fn features(&self) -> Vec<String> {
@@ -176,6 +183,14 @@ impl Source {
             return Err(BuildError::Input(format!(
                 "the build script gives {folder} as the folder of the dependency `{name}`, but there is no Cargo.toml in it"
             )));
+        }
+        if let Source::File(_) = self
+            && let named =
+                dependencies.iter().find(|(name, _)| name == LIBRARY).map(|(_, folder)| folder.clone())
+            && let Some(folder) = named.or_else(|| self.library_folder(dependencies))
+        {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+            check_version(&manifest)?;
         }
         match self {
             Source::Crate(path) if !dependencies.is_empty() => Err(BuildError::Input(format!(
@@ -299,6 +314,18 @@ impl Source {
         put(&path, &text)?;
         start_lock_file(dir)?;
         Ok(Manifest { path, locked: false })
+    }
+}
+
+/// Checks that the library with this manifest is of the builder's version: they share the form of the images and of the kernels.
+fn check_version(manifest: &str) -> Result<(), BuildError> {
+    let ours = env!("CARGO_PKG_VERSION");
+    match text_in(manifest, "[package]", "version") {
+        Some(version) if version != ours => Err(BuildError::Input(format!(
+            "{LIBRARY} has version {version} and {LIBRARY}-build {ours}, but they go together in one version only: \
+             `cargo update {LIBRARY} {LIBRARY}-build`, and the same version of both in Cargo.toml"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -312,6 +312,11 @@ fn without_kernels_the_program_knows_why() {
         assert!(!well && messages.contains(said), "{messages}");
     }
     package.write("package/build.rs", &one);
+    // Libraries that do not go together.
+    package.edit("library/Cargo.toml", "0.1.0", "0.1.77");
+    let (_, messages, well) = package.cargo(&["build"], "skip");
+    assert!(!well && messages.contains("warpsmith has version 0.1.77"), "{messages}");
+    package.edit("library/Cargo.toml", "0.1.77", "0.1.0");
     let (_, messages, well) = package.cargo(&["build"], "never");
     assert!(!well && messages.contains("WARPSMITH_KERNELS is `never`, but must be"), "{messages}");
     assert!(!messages.contains("panicked"), "{messages}");
