@@ -43,7 +43,8 @@ fn instruction(text: &str, kernel: &str, places: &Places<'_>) -> Option<Finding>
     let words = || op.split([' ', ',']);
     // Floats are added by an intrinsic, which has no ordering to lose: `core` has no atomics of them.
     let adds_float = words().nth(1) == Some("fadd");
-    let kind = if op.starts_with("atomicrmw ") && !adds_float && words().any(|word| ORDERINGS.contains(&word)) {
+    let kind = if op.starts_with("atomicrmw ") && !adds_float && words().any(|word| ORDERINGS.contains(&word))
+    {
         Kind::Ordering
     } else if words().take(8).any(|word| word == "frem") {
         Kind::Remainder
