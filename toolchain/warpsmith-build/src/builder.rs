@@ -1,16 +1,17 @@
 //! The builder that a build script calls, and its results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::compile::{self, Compiled, Job};
 use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
-use crate::source::Source;
+use crate::source::{Source, sources_of};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx, store, usage};
 
@@ -124,6 +125,7 @@ pub struct Builder {
     flags: Vec<String>,
     profile: Vec<String>,
     std_crates: &'static str,
+    cfgs: Vec<(String, bool)>,
     out_dir: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
     packaged: Option<PathBuf>,
@@ -147,6 +149,7 @@ impl Builder {
             flags: compile::FLAGS.iter().map(ToString::to_string).collect(),
             profile: Vec::new(),
             std_crates: "core",
+            cfgs: Vec::new(),
             out_dir: None,
             cache_dir: None,
             packaged: None,
@@ -200,6 +203,15 @@ impl Builder {
         self
     }
 
+    /// Declares a `cfg` of the package and sets it, or not: for the host, in place of `cargo::rustc-cfg`, and for the GPU. Both are
+    /// compiled from the same source, and a struct that differs between them would be read wrongly.
+    ///
+    /// The features of a package need no declaration: kernels in a file see them.
+    pub fn cfg(mut self, name: &str, set: bool) -> Self {
+        self.cfgs.push((name.into(), set));
+        self
+    }
+
     /// Puts the PTX and the module here instead of in `OUT_DIR`.
     pub fn out_dir(mut self, dir: impl AsRef<Path>) -> Self {
         self.out_dir = Some(dir.as_ref().to_path_buf());
@@ -227,6 +239,12 @@ impl Builder {
         self.variables.watch();
         let source = self.source()?;
         self.watch_before_compiling(&source);
+        for (name, set) in &self.cfgs {
+            println!("cargo::rustc-check-cfg=cfg({name})");
+            if *set {
+                println!("cargo::rustc-cfg={name}");
+            }
+        }
         let mode = Mode::from_env(&self.variables)?;
         if mode == Mode::Skip {
             return Ok(self.skipped());
@@ -266,7 +284,7 @@ impl Builder {
             Job::share_dependencies(&jobs);
         }
         // Each target keeps only one processor busy: rustc writes one text, in one unit.
-        let built: Vec<Result<(PtxFile, Vec<PathBuf>), BuildError>> = thread::scope(|scope| {
+        let built: Vec<Result<Built, BuildError>> = thread::scope(|scope| {
             let builds: Vec<_> = {
                 let builds = jobs.iter().zip(kept);
                 builds.map(|(job, kept)| scope.spawn(|| self.build_target(job, kept))).collect()
@@ -277,10 +295,12 @@ impl Builder {
                 .collect()
         });
         let built = built.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|(_, files)| files).collect();
+        let read: BTreeSet<&PathBuf> = built.iter().flat_map(|built| &built.read).collect();
         watch_what_was_read(&source, &read);
+        let variables: BTreeSet<&String> = built.iter().flat_map(|built| &built.variables).collect();
+        variables.iter().for_each(|name| println!("cargo::rerun-if-env-changed={name}"));
         let fingerprint = self.fingerprint(&source)?;
-        let files = built.into_iter().map(|(file, _)| file).collect();
+        let files = built.into_iter().map(|built| built.file).collect();
         Ok(Kernels { rustc: toolchain.version.clone(), fingerprint, files })
     }
 
@@ -297,6 +317,17 @@ impl Builder {
     fn source(&self) -> Result<Source, BuildError> {
         let source = Source::find(&self.path)?;
         source.check_dependencies(&self.dependencies)?;
+        claim(&self.out_dir_or_default(), source.path())?;
+        let is_name = |name: &str| {
+            let mut letters = name.chars();
+            letters.next().is_some_and(|c| c == '_' || c.is_alphabetic())
+                && letters.all(|c| c == '_' || c.is_alphanumeric())
+        };
+        if let Some((name, _)) = self.cfgs.iter().find(|(name, _)| !is_name(name)) {
+            return Err(BuildError::Input(format!(
+                "`{name}` cannot be a cfg: give `Builder::cfg` a name such as `wide`"
+            )));
+        }
         Ok(source)
     }
 
@@ -322,11 +353,37 @@ impl Builder {
 
     /// Returns a number that changes with the sources of the kernels and of the crates that they depend on, and with the flags.
     fn fingerprint(&self, source: &Source) -> Result<u64, BuildError> {
-        let crates = self.dependencies.iter().map(|(_, dir)| dir.join("src"));
+        let crates = self.dependencies.iter().flat_map(|(_, dir)| sources_of(dir));
+        let library = source.library_folder(&self.dependencies).into_iter().flat_map(|dir| sources_of(&dir));
+        let crates = crates.chain(library);
+        // That of a file is not its own: another workspace has another one.
+        let lock = matches!(source, Source::Template(_)).then(|| source.lock()).flatten();
+        let crates = crates.chain(lock);
         let sources: Vec<PathBuf> = crates.chain(source.sources()).collect();
-        let more = format!("{:?} {:?} {:?} {}", self.targets(), self.flags, self.profile, self.std_crates);
+        let more = format!(
+            "{} {:?} {:?} {:?} {} {:?}",
+            env!("CARGO_PKG_VERSION"),
+            self.targets(),
+            self.flags,
+            self.profile,
+            self.std_crates,
+            self.cfg_flags(source)
+        );
         packaged::fingerprint(&sources, &more)
             .map_err(BuildError::io("cannot read the sources of", source.path()))
+    }
+
+    /// Returns the flags by which the kernels see the same `cfg`s as the host. Others in a file are an error, not a guess.
+    fn cfg_flags(&self, source: &Source) -> Vec<String> {
+        let features = source.features();
+        let is_file = matches!(source, Source::File(_));
+        let flags = features.iter().map(|name| format!("--cfg=feature={name:?}"));
+        let flags = flags.chain(self.cfgs.iter().map(|(name, _)| format!("--check-cfg=cfg({name})")));
+        let flags =
+            flags.chain(self.cfgs.iter().filter(|(_, set)| *set).map(|(name, _)| format!("--cfg={name}")));
+        // The host's compiler knows which features there are, and warns of others.
+        let of_file = ["--check-cfg=cfg(feature, values(any()))", "-Dunexpected_cfgs"];
+        flags.chain(of_file.iter().filter(|_| is_file).map(ToString::to_string)).collect()
     }
 
     fn out_dir_or_default(&self) -> PathBuf {
@@ -344,6 +401,7 @@ impl Builder {
             flags: &self.flags,
             profile: &self.profile,
             std_crates: self.std_crates,
+            cfgs: self.cfg_flags(source),
             skip: format!("{}=skip", self.variables.name(Variables::KERNELS)),
         }
     }
@@ -360,18 +418,14 @@ impl Builder {
     }
 
     /// Checks what is kept of a target, or compiles it first.
-    fn build_target(
-        &self,
-        job: &Job<'_>,
-        kept: Option<Compiled>,
-    ) -> Result<(PtxFile, Vec<PathBuf>), BuildError> {
+    fn build_target(&self, job: &Job<'_>, kept: Option<Compiled>) -> Result<Built, BuildError> {
         let (target, arch) = (job.target, job.target.arch());
         let out = self.out_dir_or_default();
         let compiled = match kept {
             Some(kept) => kept,
             None => self.compile(job)?,
         };
-        let Compiled { ptx, findings, messages, files } = compiled;
+        let Compiled { ptx, findings, messages, files: read, variables } = compiled;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
         let lines = self.variables.value(Variables::DEBUG).is_some();
         let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
@@ -395,7 +449,11 @@ impl Builder {
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
         }
-        if report.faults.is_empty() { Ok((file, files)) } else { Err(refuse(report.faults)) }
+        if report.faults.is_empty() {
+            Ok(Built { file, read, variables })
+        } else {
+            Err(refuse(report.faults))
+        }
     }
 
     /// Watches what is known before the compiler has said what it read: in a build without kernels there is no more.
@@ -407,10 +465,35 @@ impl Builder {
             source.sources().iter().filter(|path| path.exists()).for_each(|path| rerun_if_changed(path));
         }
         for (_, dir) in &self.dependencies {
-            let files = ["src", "Cargo.toml"].map(|name| dir.join(name));
+            let files = [sources_of(dir), vec![dir.join("Cargo.toml")]].concat();
             files.iter().filter(|file| file.exists()).for_each(|file| rerun_if_changed(file));
         }
     }
+}
+
+/// Keeps the output of one source from being overwritten by that of another one in the same build script.
+fn claim(out: &Path, source: &Path) -> Result<(), BuildError> {
+    static CLAIMED: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+    let whole = |path: &Path| absolute(path).map_err(BuildError::io("cannot find", path));
+    let source = whole(source)?;
+    let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = claimed.entry(whole(out)?).or_insert_with(|| source.clone());
+    if *first == source {
+        return Ok(());
+    }
+    Err(BuildError::Input(format!(
+        "one build script compiles {} and {}, and the second would overwrite what came of the first: make the kernels modules of \
+         one file (`mod more;` in it), or give each source a folder by `Builder::out_dir` and `Outcome::write_module_in`",
+        first.display(),
+        source.display()
+    )))
+}
+
+/// A checked target, and the files and variables that it was made of.
+struct Built {
+    file: PtxFile,
+    read: Vec<PathBuf>,
+    variables: Vec<String>,
 }
 
 /// Watches the files that rustc read: the modules of a file of kernels, and the crates beside it. A template and the folders for it are

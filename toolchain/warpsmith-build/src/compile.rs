@@ -1,5 +1,6 @@
 //! One run of cargo and rustc: kernels in, raw PTX out.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ const NO_LIBRARY_CALL: &str = "unsupported library call operation";
 const WIDE_CONVERSION: &str = "help: LLVM cannot convert between 128-bit integers and floats on GPUs. Look for `as f32` and `as f64` \
     of a `u128` or `i128`, and for the way back, and convert the halves: `(x >> 64) as u64 as f64 * 2f64.powi(64) + x as u64 as f64`.\n";
 
+const UNKNOWN_CFG: &str = "help: the kernels are compiled for the host and for the GPU, and every `cfg` must be the same in both. The features of \
+    the package are; declare others in the build script, with `Builder::cfg`, instead of by `cargo::rustc-cfg` or RUSTFLAGS.\n";
+
 /// A compilation: its input, compiler and output folder.
 pub struct Job<'a> {
     /// The compiler.
@@ -47,6 +51,8 @@ pub struct Job<'a> {
     pub flags: &'a [String],
     /// The profile's settings, as `--config` takes them.
     pub profile: &'a [String],
+    /// Further flags for the last crate: what its `cfg` sees.
+    pub cfgs: Vec<String>,
     /// Crates of the standard library to compile, as in `core,alloc`.
     pub std_crates: &'a str,
     /// What makes a build without kernels, for messages.
@@ -63,6 +69,8 @@ pub struct Compiled {
     pub messages: String,
     /// The source files that were read, of the kernels and of the crates beside them.
     pub files: Vec<PathBuf>,
+    /// The environment's variables that they read, by `env!` and the like.
+    pub variables: Vec<String>,
 }
 
 impl Job<'_> {
@@ -99,6 +107,13 @@ impl Job<'_> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;
         let raw = self.raw_ptx()?;
+        if raw.to_string_lossy().contains(',') {
+            return Err(BuildError::Input(format!(
+                "rustc cannot write the kernels to {}, because a comma ends the name of a file for it: build in a folder without \
+                 one, for example with CARGO_TARGET_DIR",
+                raw.display()
+            )));
+        }
         let manifest = self.source.write_manifest(&self.cache_dir, &self.crates())?;
         let mut command = self.command(&manifest, &target_dir, &raw);
         let output = command.output().map_err(BuildError::io("cannot start", &self.toolchain.cargo))?;
@@ -107,12 +122,16 @@ impl Job<'_> {
             if messages.contains(NO_LIBRARY_CALL) {
                 messages.push_str(WIDE_CONVERSION);
             }
+            if messages.contains("unexpected `cfg` condition name") {
+                messages.push_str(UNKNOWN_CFG);
+            }
             let skip = self.skip.clone();
             return Err(BuildError::Compile { arch: self.target.arch().into(), messages, skip });
         }
         let ptx = fs::read_to_string(&raw)
             .map_err(BuildError::io("no PTX, delete its folder and build again:", &raw))?;
-        Ok(Compiled { ptx, findings: findings_beside(&raw)?, messages, files: self.files(&target_dir)? })
+        let (files, variables) = (self.files(&target_dir)?, variables_below(&target_dir));
+        Ok(Compiled { ptx, findings: findings_beside(&raw)?, messages, files, variables })
     }
 
     /// Returns the files that cargo lists beside the library which it made of them.
@@ -152,12 +171,13 @@ impl Job<'_> {
     }
 
     /// The architecture is the last crate's alone: all code is generated there, and so the crates before it serve every architecture.
-    fn last_crate_flags(&self) -> Vec<String> {
+    pub(crate) fn last_crate_flags(&self) -> Vec<String> {
         let arch = [
             format!("-Ctarget-cpu={}", self.target.arch()),
             format!("-Ctarget-feature=+{}", self.target.ptx()),
         ];
-        arch.into_iter().chain(LINE_TABLES.iter().map(ToString::to_string)).collect()
+        let lines = LINE_TABLES.iter().map(ToString::to_string);
+        arch.into_iter().chain(lines).chain(self.cfgs.iter().cloned()).collect()
     }
 
     fn target_dir(&self) -> PathBuf {
@@ -197,6 +217,26 @@ pub(crate) fn finding(line: &str) -> Option<Finding> {
     let mut parts = line.splitn(3, '\t');
     let (kind, kernel) = (Kind::parse(parts.next()?)?, parts.next()?.to_string());
     Some(Finding { kernel, kind, text: parts.next()?.to_string() })
+}
+
+/// Returns the variables that rustc's lists in this folder of cargo's name, for all crates that were compiled in it. Cargo's own follow
+/// from the manifests, and the inner build does not see those of the outer one.
+fn variables_below(target_dir: &Path) -> Vec<String> {
+    let lists =
+        ["nvptx64-nvidia-cuda/release/deps", "release/deps"].map(|name| fs::read_dir(target_dir.join(name)));
+    let lists = lists.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    let lists = lists.filter(|path| path.extension().is_some_and(|extension| extension == "d"));
+    let names: BTreeSet<String> = lists
+        .flat_map(|list| listed_variables(&fs::read_to_string(list).unwrap_or_default()))
+        .filter(|name| !environment::belongs_to_outer_build(name))
+        .collect();
+    names.into_iter().collect()
+}
+
+/// Returns the names in lines such as `# env-dep:NAME=VALUE`, without a value for a variable that was not set.
+fn listed_variables(list: &str) -> Vec<String> {
+    let lines = list.lines().filter_map(|line| line.strip_prefix("# env-dep:"));
+    lines.filter_map(|line| line.split('=').next()).map(str::to_string).collect()
 }
 
 /// Returns the files in cargo's list `result: file file ..`, where a space within a name has a backslash before it.
@@ -246,6 +286,18 @@ mod tests {
         assert_eq!(findings_beside(&raw).unwrap(), found);
         assert!(!raw.with_extension("ll").exists());
         assert_eq!(findings_beside(&raw).unwrap(), found);
+    }
+
+    #[test]
+    fn variables_are_those_that_rustc_lists() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let deps = folder.path().join("nvptx64-nvidia-cuda/release/deps");
+        fs::create_dir_all(&deps).unwrap();
+        fs::write(deps.join("k-1.d"), "k.d: a.rs\n\n# env-dep:TILE=a=b\n# env-dep:CARGO_PKG_NAME=k\n")
+            .unwrap();
+        fs::write(deps.join("l-2.d"), "# env-dep:UNSET\n# env-dep:OUT_DIR=/o\n# env-dep:TILE=1\n").unwrap();
+        fs::write(deps.join("l-2.txt"), "# env-dep:OTHER\n").unwrap();
+        assert_eq!(variables_below(folder.path()), ["TILE", "UNSET"]);
     }
 
     #[test]

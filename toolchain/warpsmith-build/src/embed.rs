@@ -5,13 +5,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-use flate2::{Compression, write::DeflateEncoder};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::builder::out_dir_from_env;
+use crate::deflate::deflate;
 use crate::{Outcome, ptx};
 
 impl Outcome {
@@ -20,6 +20,7 @@ impl Outcome {
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_module(&self) -> io::Result<PathBuf> {
+        only_once()?;
         self.write_module_in(&out_dir_from_env())
     }
 
@@ -44,6 +45,7 @@ impl Outcome {
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.
     pub fn write_standalone_module(&self) -> io::Result<PathBuf> {
+        only_once()?;
         self.write_standalone_module_in(&out_dir_from_env())
     }
 
@@ -83,13 +85,25 @@ impl Outcome {
         };
         let mut texts = String::new();
         for file in &kernels.files {
-            let packed = pack(&fs::read_to_string(&file.path)?)?;
+            let packed = pack(&fs::read_to_string(&file.path)?);
             let path = dir.join(format!("kernels-{}.deflate", file.target.arch()));
             fs::write(&path, &packed.bytes)?;
             texts.push_str(&source(&packed, file.target.compute_capability(), &path));
         }
         Ok((texts, None, Some(&kernels.rustc)))
     }
+}
+
+/// Keeps a module in `OUT_DIR` from being overwritten by a second one.
+fn only_once() -> io::Result<()> {
+    static WRITTEN: AtomicBool = AtomicBool::new(false);
+    if WRITTEN.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other(
+            "this build script has written OUT_DIR/kernels.rs already, for other kernels: make all kernels modules of one file, or \
+             write each module to a folder of its own (`Outcome::write_module_in`)",
+        ));
+    }
+    Ok(())
 }
 
 fn write(dir: &Path, text: &str) -> io::Result<PathBuf> {
@@ -106,20 +120,18 @@ struct Packed {
     kernels: Vec<(String, usize, Range<usize>)>,
 }
 
-fn pack(text: &str) -> io::Result<Packed> {
+fn pack(text: &str) -> Packed {
     let parts = ptx::split(text);
     let mut bytes = Vec::new();
     let mut add = |text: &str| {
         let start = bytes.len();
-        let mut stream = DeflateEncoder::new(&mut bytes, Compression::default());
-        stream.write_all(text.as_bytes())?;
-        stream.finish()?;
-        io::Result::Ok(start..bytes.len())
+        bytes.extend(deflate(text.as_bytes()));
+        start..bytes.len()
     };
-    let common = add(&parts.common)?;
-    let kernels = parts.kernels.into_iter().map(|kernel| Ok((kernel.name, kernel.at, add(&kernel.text)?)));
-    let kernels = kernels.collect::<io::Result<_>>()?;
-    Ok(Packed { bytes, common, kernels })
+    let common = add(&parts.common);
+    let kernels = parts.kernels.into_iter().map(|kernel| (kernel.name, kernel.at, add(&kernel.text)));
+    let kernels = kernels.collect();
+    Packed { bytes, common, kernels }
 }
 
 impl Packed {
@@ -165,7 +177,7 @@ mod tests {
 
     /// Returns what the constants of a module are in a host.
     fn embedded(text: &str) -> Ptx {
-        let packed = pack(text).unwrap();
+        let packed = pack(text);
         let kernels = packed.kernels.into_iter();
         let kernels = kernels.map(|(name, at, packed)| Part { name: name.leak(), at, packed });
         Ptx {
@@ -204,7 +216,7 @@ mod tests {
         let module = outcome(&folder).write_standalone_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
         let bytes = folder.path().join("kernels-sm_70.deflate");
-        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
+        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).bytes);
         assert!(
             module.contains(&format!("capability: 70, packed: include_bytes!({bytes:?}), common: 0..")),
             "{module}"
@@ -219,7 +231,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let module = outcome(&folder).write_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
-        let packed = pack(TEXT).unwrap();
+        let packed = pack(TEXT);
         let [(_, _, a), (_, _, ab)] = packed.kernels.as_slice() else { panic!() };
         let bytes = folder.path().join("kernels-sm_70.deflate");
         let expected = format!(

@@ -31,6 +31,7 @@ use std::process::exit;
 
 mod builder;
 pub mod compile;
+mod deflate;
 pub mod divergence;
 mod doctor;
 pub mod embed;

@@ -3,14 +3,11 @@
 //! A folder of the package holds `kernels-<arch>.ptx.gz` for each target and `kernels.txt`: the fingerprint of the sources, then the
 //! compiler's version. [`Kernels::pack`] writes them. A build takes them only if the sources have the same fingerprint.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
-
+use crate::deflate::{gunzip, gzip};
 use crate::{BuildError, Kernels, PtxFile, Target};
 
 /// Holds the fingerprint and the compiler's version.
@@ -24,9 +21,7 @@ impl Kernels {
     pub fn pack(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for file in &self.files {
-            let mut packed = GzEncoder::new(File::create(packed(folder, &file.target))?, Compression::best());
-            packed.write_all(&fs::read(&file.path)?)?;
-            packed.finish()?;
+            fs::write(packed(folder, &file.target), gzip(&fs::read(&file.path)?))?;
         }
         fs::write(folder.join(INDEX), format!("{:016x}\n{}\n", self.fingerprint, self.rustc))
     }
@@ -63,9 +58,8 @@ pub(crate) fn unpack(
     let mut files = Vec::new();
     for target in targets {
         let from = packed(folder, target);
-        let mut ptx = Vec::new();
-        let file = File::open(&from).map_err(BuildError::io("cannot read", &from))?;
-        GzDecoder::new(file).read_to_end(&mut ptx).map_err(BuildError::io("cannot unpack", &from))?;
+        let file = fs::read(&from).map_err(BuildError::io("cannot read", &from))?;
+        let ptx = gunzip(&file).map_err(BuildError::io("cannot unpack", &from))?;
         let file = PtxFile {
             target: target.clone(),
             path: out.join(format!("kernels-{}.ptx", target.arch())),

@@ -104,6 +104,21 @@ impl Source {
         }
     }
 
+    /// Returns the folder of the library that kernels in a file are compiled with, unless it is among these.
+    pub(crate) fn library_folder(&self, dependencies: &[(String, PathBuf)]) -> Option<PathBuf> {
+        let Source::File(_) = self else { return None };
+        let named = dependencies.iter().any(|(name, _)| name == LIBRARY);
+        env::var_os(LIBRARY_FOLDER).filter(|_| !named).map(PathBuf::from)
+    }
+
+    /// Returns the features that the package of the build script is compiled with, which kernels in a file see too. A crate in a folder
+    /// has its own.
+    pub fn features(&self) -> Vec<String> {
+        let Source::File(_) = self else { return Vec::new() };
+        let names = env::var("CARGO_CFG_FEATURE").unwrap_or_default();
+        names.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect()
+    }
+
     /// Returns the lock file that the kernels' versions come from, if there is one.
     pub fn lock(&self) -> Option<PathBuf> {
         match self {
@@ -161,6 +176,22 @@ impl Source {
     /// # Errors
     /// If the builder cannot hand them on.
     pub fn check_dependencies(&self, dependencies: &[(String, PathBuf)]) -> Result<(), BuildError> {
+        if let Some((name, folder)) =
+            dependencies.iter().find(|(_, folder)| !folder.join("Cargo.toml").is_file())
+        {
+            let folder = absolute_folder(folder)?;
+            return Err(BuildError::Input(format!(
+                "the build script gives {folder} as the folder of the dependency `{name}`, but there is no Cargo.toml in it"
+            )));
+        }
+        if let Source::File(_) = self
+            && let named =
+                dependencies.iter().find(|(name, _)| name == LIBRARY).map(|(_, folder)| folder.clone())
+            && let Some(folder) = named.or_else(|| self.library_folder(dependencies))
+        {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+            check_version(&manifest)?;
+        }
         match self {
             Source::Crate(path) if !dependencies.is_empty() => Err(BuildError::Input(format!(
                 "{} names its dependencies itself: call no `dependency` in the build script",
@@ -286,6 +317,39 @@ impl Source {
     }
 }
 
+/// Checks that the library with this manifest is of the builder's version: they share the form of the images and of the kernels.
+fn check_version(manifest: &str) -> Result<(), BuildError> {
+    let ours = env!("CARGO_PKG_VERSION");
+    match text_in(manifest, "[package]", "version") {
+        Some(version) if version != ours => Err(BuildError::Input(format!(
+            "{LIBRARY} has version {version} and {LIBRARY}-build {ours}, but they go together in one version only: \
+             `cargo update {LIBRARY} {LIBRARY}-build`, and the same version of both in Cargo.toml"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the files and folders with the source of a crate: `src`, or where its manifest says that the library is.
+pub(crate) fn sources_of(folder: &Path) -> Vec<PathBuf> {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let library = folder.join(text_in(&manifest, "[lib]", "path").unwrap_or_else(|| "src/lib.rs".into()));
+    let root = library.parent().unwrap_or(folder);
+    if root != folder && !root.as_os_str().is_empty() {
+        return vec![root.to_path_buf()];
+    }
+    // The library lies beside its manifest, and among folders that are none of its source.
+    let none = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with('.') || ["target", "tests", "benches", "examples"].contains(&&*name)
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_source =
+        |path: &PathBuf| path.is_dir() && !none(path) || path.extension().is_some_and(|end| end == "rs");
+    let mut sources: Vec<PathBuf> = entries.filter(is_source).collect();
+    sources.sort();
+    sources
+}
+
 /// Copies the lock file of the outer workspace when it has changed: cargo keeps its versions and drops what the kernels do not need.
 fn start_lock_file(dir: &Path) -> Result<(), BuildError> {
     let Some(outer) = outer_lock() else { return Ok(()) };
@@ -393,6 +457,26 @@ mod tests {
             filled,
             "[lib]\npath = \"/o'neil/\\\"a\\\"/src/lib.rs\"\n[dependencies]\nmy-core = { path = \"C:\\\\core\" }\n"
         );
+    }
+
+    #[test]
+    fn the_sources_of_a_dependency_are_where_its_manifest_says() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let root = folder.path();
+        for name in
+            ["Cargo.toml", "lib.rs", "deep/a.rs", "target/b.rs", "tests/c.rs", ".git/d", "code/lib.rs"]
+        {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), "").unwrap();
+        }
+        assert_eq!(sources_of(root), [root.join("src")]);
+        fs::write(root.join("Cargo.toml"), "[lib]\npath = \"code/lib.rs\"\n").unwrap();
+        assert_eq!(sources_of(root), [root.join("code")]);
+        fs::write(root.join("Cargo.toml"), "[lib]\npath = \"lib.rs\"\n").unwrap();
+        assert_eq!(sources_of(root), ["code", "deep", "lib.rs"].map(|name| root.join(name)));
+        let none = [("core".to_string(), root.join("deep"))];
+        let error = Source::File("k.rs".into()).check_dependencies(&none).unwrap_err().to_string();
+        assert!(error.contains("dependency `core`") && error.contains("deep"), "{error}");
     }
 
     #[test]

@@ -107,6 +107,41 @@ fn dependencies_are_compiled_once_for_all_architectures() {
 
 #[cfg(unix)]
 #[test]
+fn packaged_kernels_are_of_one_lock_file_and_of_the_dependencies_sources() {
+    let root = scratch("fingerprint");
+    let _ = fs::remove_dir_all(&root);
+    let (dir, out) = (scratch("fingerprint/kernels"), scratch("fingerprint/out"));
+    let (toolchain, core) = (fake_cargo(&root), scratch("fingerprint/core"));
+    write_crate(&dir, "kernels", NEIGHBOURS);
+    fs::write(core.join("Cargo.toml"), "[lib]\npath = \"lib.rs\"\n").unwrap();
+    fs::write(core.join("lib.rs"), "").unwrap();
+    let fingerprint = || {
+        let builder = Builder::new(&dir).target(Target::new("sm_70", "ptx70")).dependency("core", &core);
+        builder.out_dir(&out).build_with(&toolchain).unwrap().fingerprint
+    };
+    let mut seen = vec![fingerprint()];
+    assert_eq!(fingerprint(), seen[0]);
+    for (file, text) in [(dir.join("Cargo.lock"), "version = 4\n"), (core.join("lib.rs"), "// other\n")] {
+        fs::write(&file, text).unwrap();
+        let now = fingerprint();
+        assert!(!seen.contains(&now), "{}", file.display());
+        seen.push(now);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_comma_in_the_path_is_named() {
+    let root = scratch("comma");
+    let (dir, out) = (scratch("comma/kernels"), scratch("comma/a,b"));
+    write_crate(&dir, "kernels", NEIGHBOURS);
+    let builder = Builder::new(&dir).target(Target::new("sm_70", "ptx70")).out_dir(&out);
+    let error = builder.build_with(&fake_cargo(&root)).unwrap_err().to_string();
+    assert!(error.contains("a,b") && error.contains("CARGO_TARGET_DIR"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_build_writes_nowhere_but_in_its_out_dir() {
     let root = scratch("inside");
     let _ = fs::remove_dir_all(&root);

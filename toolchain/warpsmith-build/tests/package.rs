@@ -82,6 +82,25 @@ fn main() {
 }
 "#;
 
+/// A build script that declares two `cfg`s.
+const WITH_CFGS: &str = r#"fn main() {
+    let builder = warpsmith_build::Builder::new("src/kernels.rs").cfg("wide", true).cfg("narrow", false);
+    let built = builder.build().map_err(|error| error.to_string());
+    if let Err(message) = built.and_then(|outcome| outcome.write_module().map_err(|error| error.to_string())) {
+        eprintln!("{message}");
+        std::process::exit(1);
+    }
+}
+"#;
+
+/// What of the package host and GPU see alike.
+const CFGS: &str = r#"
+#[cfg(not(all(feature = "double-it", feature = "default", wide)))]
+compile_error!("the package's features and cfgs are not seen");
+#[cfg(any(feature = "unused", narrow))]
+compile_error!("features and cfgs are seen that are not set");
+"#;
+
 /// A package in a folder, which cargo builds in a folder of its own.
 struct Package(PathBuf);
 
@@ -92,7 +111,7 @@ impl Package {
         let package = Package(root);
         package.write(
             "library/Cargo.toml",
-            "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[workspace]\n",
+            "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[features]\nmacros = []\nalloc = []\n[workspace]\n",
         );
         package.write("library/src/lib.rs", LIBRARY);
         let root =
@@ -103,6 +122,7 @@ impl Package {
             "package/Cargo.toml",
             &format!(
                 "[package]\nname = \"saxpy\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                 [features]\ndefault = [\"double-it\"]\ndouble-it = []\nunused = []\n\
                  [dependencies]\nwarpsmith = {{ path = \"../library\" }}\n\
                  [build-dependencies]\nwarpsmith-build = {{ path = {builder:?} }}\n"
             ),
@@ -126,8 +146,19 @@ impl Package {
         fs::write(path, text).unwrap();
     }
 
+    /// Replaces a part of a file.
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.0.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.write(name, &text.replace(from, to));
+    }
+
     /// Runs cargo in the package, with a setting for the kernels, and returns what the program and cargo say.
     fn cargo(&self, words: &[&str], kernels: &str) -> (String, String, bool) {
+        self.cargo_with(words, kernels, "12")
+    }
+
+    fn cargo_with(&self, words: &[&str], kernels: &str, tile: &str) -> (String, String, bool) {
         let mut command = Command::new(env!("CARGO"));
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG")) {
             command.env_remove(name);
@@ -138,6 +169,7 @@ impl Package {
             .current_dir(self.0.join("package"))
             .env("CARGO_TARGET_DIR", self.0.join("target"))
             .env("WARPSMITH_KERNELS", kernels)
+            .env("TILE", tile)
             .env("WARPSMITH_KERNEL_CACHE", self.0.join("kept"))
             .output()
             .unwrap();
@@ -146,7 +178,12 @@ impl Package {
     }
 
     fn run(&self, kernels: &str) -> String {
-        let (out, messages, well) = self.cargo(&["run"], kernels);
+        self.run_with(kernels, "12")
+    }
+
+    /// Runs the program with a value of the variable `TILE`.
+    fn run_with(&self, kernels: &str, tile: &str) -> String {
+        let (out, messages, well) = self.cargo_with(&["run"], kernels, tile);
         assert!(well, "{messages}");
         out
     }
@@ -183,6 +220,8 @@ fn kernels_and_host_are_one_package() {
     let found = Search::from_env(&Variables::default()).find();
     let Ok(toolchain) = found.inspect_err(|missing| println!("skipped: {missing:?}")) else { return };
     let package = Package::new("one-package");
+    package.write("package/build.rs", WITH_CFGS);
+    package.write("package/src/kernels.rs", &format!("{KERNELS}{CFGS}"));
     let out = package.run("require");
     assert_eq!(out, format!("15 None Some({:?})\n70 \"twice\" 0\n90 \"twice\" 0\n", toolchain.version));
     let (ptx, written) = package.built("kernels-sm_90.ptx");
@@ -214,6 +253,20 @@ fn kernels_and_host_are_one_package() {
     assert!(package.run("require").starts_with("1260 "));
     assert!(package.built("kernels-sm_90.ptx").0 != before && package.has_compiled());
 
+    // A value of the environment that the kernels are compiled with, in whichever form they ask for it.
+    package.edit("package/src/shared.rs", "1235;", "1235 + env! [\"TILE\"].len() as u32;");
+    assert!(package.run_with("require", "12").starts_with("1262 "));
+    let (before, _) = package.built("kernels-sm_90.ptx");
+    for (tile, value) in [("123", "1263 "), ("12", "1262 ")] {
+        assert!(package.run_with("require", tile).starts_with(value));
+        assert_eq!(package.built("kernels-sm_90.ptx").0 == before, tile == "12", "TILE={tile}");
+    }
+
+    // What the host alone may know is not guessed.
+    package.edit("package/src/shared.rs", "pub const", "#[cfg(loom)]\npub struct Loom;\npub const");
+    let (_, messages, well) = package.cargo(&["build"], "require");
+    assert!(!well && messages.contains("`loom`") && messages.contains("`Builder::cfg`"), "{messages}");
+
     // What is wrong in the kernels is said in the compiler's words.
     package.write(
         "package/src/shared.rs",
@@ -224,11 +277,46 @@ fn kernels_and_host_are_one_package() {
     assert!(!messages.contains("panicked"), "{messages}");
 }
 
+/// `cargo check` and `cargo build` differ in what a build script shares with the program: it must share nothing.
+#[test]
+fn a_check_has_the_kernels_of_the_build() {
+    let package = Package::new("checked");
+    package.edit("package/Cargo.toml", "[build-dependencies]", "flate2 = \"1.1\"\n[build-dependencies]");
+    for word in ["build", "check"] {
+        let (_, messages, well) = package.cargo(&[word], "skip");
+        assert!(well, "{messages}");
+    }
+    let folders = fs::read_dir(package.0.join("target/debug/build")).unwrap();
+    let folders = folders.map(|folder| folder.unwrap().path());
+    let built = folders.filter(|folder| folder.join("out/kernels.rs").exists()).count();
+    assert_eq!(built, 1, "the kernels are built once more for a check");
+}
+
 #[test]
 fn without_kernels_the_program_knows_why() {
     let package = Package::new("no-kernels");
     let out = package.run("skip");
     assert_eq!(out, "15 Some(\"built with WARPSMITH_KERNELS=skip. Remedy: build without it\") None\n");
+    // A second source in the same build script.
+    let one = fs::read_to_string(package.0.join("package/build.rs")).unwrap();
+    for (second, said) in [
+        ("shared", "src/shared.rs, and the second would overwrite"),
+        ("kernels", "OUT_DIR/kernels.rs already"),
+    ] {
+        let two = format!(
+            "{}    warpsmith_build::kernels(\"src/{second}.rs\");\n}}\n",
+            one.trim_end().trim_end_matches('}')
+        );
+        package.write("package/build.rs", &two);
+        let (_, messages, well) = package.cargo(&["build"], "skip");
+        assert!(!well && messages.contains(said), "{messages}");
+    }
+    package.write("package/build.rs", &one);
+    // Libraries that do not go together.
+    package.edit("library/Cargo.toml", "0.1.0", "0.1.77");
+    let (_, messages, well) = package.cargo(&["build"], "skip");
+    assert!(!well && messages.contains("warpsmith has version 0.1.77"), "{messages}");
+    package.edit("library/Cargo.toml", "0.1.77", "0.1.0");
     let (_, messages, well) = package.cargo(&["build"], "never");
     assert!(!well && messages.contains("WARPSMITH_KERNELS is `never`, but must be"), "{messages}");
     assert!(!messages.contains("panicked"), "{messages}");
