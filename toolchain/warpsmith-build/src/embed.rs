@@ -10,8 +10,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use yazi::{CompressionLevel, Format};
+
 use crate::builder::out_dir_from_env;
-use crate::deflate::deflate;
 use crate::{Outcome, ptx};
 
 impl Outcome {
@@ -85,7 +86,7 @@ impl Outcome {
         };
         let mut texts = String::new();
         for file in &kernels.files {
-            let packed = pack(&fs::read_to_string(&file.path)?);
+            let packed = pack(&fs::read_to_string(&file.path)?)?;
             let path = dir.join(format!("kernels-{}.deflate", file.target.arch()));
             fs::write(&path, &packed.bytes)?;
             texts.push_str(&source(&packed, file.target.compute_capability(), &path));
@@ -120,18 +121,19 @@ struct Packed {
     kernels: Vec<(String, usize, Range<usize>)>,
 }
 
-fn pack(text: &str) -> Packed {
+fn pack(text: &str) -> io::Result<Packed> {
     let parts = ptx::split(text);
     let mut bytes = Vec::new();
-    let mut add = |text: &str| {
+    let mut add = |text: &str| -> io::Result<Range<usize>> {
         let start = bytes.len();
-        bytes.extend(deflate(text.as_bytes()));
-        start..bytes.len()
+        let packed = yazi::compress(text.as_bytes(), Format::Raw, CompressionLevel::BestSize);
+        bytes.extend(packed.map_err(|error| io::Error::other(format!("cannot compress PTX: {error:?}")))?);
+        Ok(start..bytes.len())
     };
-    let common = add(&parts.common);
-    let kernels = parts.kernels.into_iter().map(|kernel| (kernel.name, kernel.at, add(&kernel.text)));
-    let kernels = kernels.collect();
-    Packed { bytes, common, kernels }
+    let common = add(&parts.common)?;
+    let kernels = parts.kernels.into_iter().map(|kernel| Ok((kernel.name, kernel.at, add(&kernel.text)?)));
+    let kernels = kernels.collect::<io::Result<_>>()?;
+    Ok(Packed { bytes, common, kernels })
 }
 
 impl Packed {
@@ -177,7 +179,7 @@ mod tests {
 
     /// Returns what the constants of a module are in a host.
     fn embedded(text: &str) -> Ptx {
-        let packed = pack(text);
+        let packed = pack(text).unwrap();
         let kernels = packed.kernels.into_iter();
         let kernels = kernels.map(|(name, at, packed)| Part { name: name.leak(), at, packed });
         Ptx {
@@ -216,7 +218,7 @@ mod tests {
         let module = outcome(&folder).write_standalone_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
         let bytes = folder.path().join("kernels-sm_70.deflate");
-        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).bytes);
+        assert_eq!(fs::read(&bytes).unwrap(), pack(TEXT).unwrap().bytes);
         assert!(
             module.contains(&format!("capability: 70, packed: include_bytes!({bytes:?}), common: 0..")),
             "{module}"
@@ -231,7 +233,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let module = outcome(&folder).write_module_in(folder.path()).unwrap();
         let module = fs::read_to_string(module).unwrap();
-        let packed = pack(TEXT);
+        let packed = pack(TEXT).unwrap();
         let [(_, _, a), (_, _, ab)] = packed.kernels.as_slice() else { panic!() };
         let bytes = folder.path().join("kernels-sm_70.deflate");
         let expected = format!(

@@ -31,7 +31,6 @@ use std::process::exit;
 
 mod builder;
 pub mod compile;
-mod deflate;
 pub mod divergence;
 mod doctor;
 pub mod embed;

@@ -1,13 +1,14 @@
 //! Compiled kernels that a published package carries, so that installing it needs no compiler for kernels.
 //!
-//! A folder of the package holds `kernels-<arch>.ptx.gz` for each target and `kernels.txt`: the fingerprint of the sources, then the
+//! A folder of the package holds `kernels-<arch>.ptx.zlib` for each target and `kernels.txt`: the fingerprint of the sources, then the
 //! compiler's version. [`Kernels::pack`] writes them. A build takes them only if the sources have the same fingerprint.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::deflate::{gunzip, gzip};
+use yazi::{Adler32, CompressionLevel, Format};
+
 use crate::{BuildError, Kernels, PtxFile, Target};
 
 /// Holds the fingerprint and the compiler's version.
@@ -21,7 +22,7 @@ impl Kernels {
     pub fn pack(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for file in &self.files {
-            fs::write(packed(folder, &file.target), gzip(&fs::read(&file.path)?))?;
+            fs::write(packed(folder, &file.target), compressed(&fs::read(&file.path)?)?)?;
         }
         fs::write(folder.join(INDEX), format!("{:016x}\n{}\n", self.fingerprint, self.rustc))
     }
@@ -59,7 +60,7 @@ pub(crate) fn unpack(
     for target in targets {
         let from = packed(folder, target);
         let file = fs::read(&from).map_err(BuildError::io("cannot read", &from))?;
-        let ptx = gunzip(&file).map_err(BuildError::io("cannot unpack", &from))?;
+        let ptx = unpacked(&file).map_err(BuildError::io("cannot unpack", &from))?;
         let file = PtxFile {
             target: target.clone(),
             path: out.join(format!("kernels-{}.ptx", target.arch())),
@@ -72,8 +73,20 @@ pub(crate) fn unpack(
     Ok(Packaged::Kernels(Kernels { rustc, fingerprint, files }))
 }
 
+fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    yazi::compress(bytes, Format::Zlib, CompressionLevel::BestSize)
+        .map_err(|_| io::ErrorKind::OutOfMemory.into())
+}
+
+fn unpacked(file: &[u8]) -> io::Result<Vec<u8>> {
+    match yazi::decompress(file, Format::Zlib) {
+        Ok((bytes, Some(sum))) if sum == Adler32::from_buf(&bytes).finish() => Ok(bytes),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "the file is damaged")),
+    }
+}
+
 fn packed(folder: &Path, target: &Target) -> PathBuf {
-    folder.join(format!("kernels-{}.ptx.gz", target.arch()))
+    folder.join(format!("kernels-{}.ptx.zlib", target.arch()))
 }
 
 /// Returns a number that changes with the files below these folders, with these files, and with `more`.
@@ -154,7 +167,7 @@ mod tests {
         let half = fs::read(&packed).unwrap();
         fs::write(&packed, &half[..half.len() / 2]).unwrap();
         let error = unpack(&package, &targets, 7, folder.path()).err().unwrap().to_string();
-        assert!(error.starts_with("cannot unpack") && error.contains("kernels-sm_70.ptx.gz"), "{error}");
+        assert!(error.starts_with("cannot unpack") && error.contains("kernels-sm_70.ptx.zlib"), "{error}");
     }
 
     #[test]
