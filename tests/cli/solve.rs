@@ -24,6 +24,7 @@ tests! {
     an_asymmetric_instance_is_solved_to_its_optimum,
     an_instance_that_is_generated_has_a_name,
     a_target_stops_the_run,
+    a_run_without_a_limit_ends_by_itself,
     tiny_instances_need_no_search,
     iterations_go_by_the_number_of_nodes,
     small_odd_instances_have_tours,
@@ -252,6 +253,15 @@ fn an_instance_that_is_generated_has_a_name() {
         clustered,
         text(&["generate", "clustered", "--nodes", "50", "--clusters", "3", "--seed", "9"])
     );
+}
+
+fn a_run_without_a_limit_ends_by_itself() {
+    let folder = Folder::new(100);
+    let report = folder.path("report.json");
+    lin_kernighan(&[&folder.instance, "--json", &report]).assert().success();
+    // A bound may prove the tour before restarts have found it five times.
+    let stopped_by = json(&report)["stopped_by"].clone();
+    assert!(stopped_by == "settled" || stopped_by == "optimal", "{stopped_by}");
 }
 
 fn a_target_stops_the_run() {
