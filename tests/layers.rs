@@ -9,14 +9,20 @@ use std::path::{Path, PathBuf};
 /// crates below them.
 const LAYERS: [&str; 5] = ["backend", "solver", "cluster", "report", "cli"];
 /// Roots of crates whose files are looked at.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 13] = [
     "core/src",
     "gpu-kernels/src",
     "host",
     "host/backend/cpu",
     "host/engine",
     "host/instance",
+    "toolchain/compat/cuda-builder/src",
+    "toolchain/compat/cuda-std/src",
+    "toolchain/compat/cust/src",
+    "toolchain/compat/macros/src",
     "toolchain/warpsmith-build/src",
+    "toolchain/warpsmith-macros/src",
+    "toolchain/warpsmith/src",
 ];
 
 /// The Rust files below a folder.

@@ -72,7 +72,7 @@ impl Outcome {
         )
     }
 
-    /// Packs the texts into `dir` and returns them in the form of `source`, the reason why there are none, and the compiler.
+    /// Packs the texts into `dir` and returns them in the form of `source`, the reason if there are no kernels, and the compiler.
     fn facts(
         &self,
         dir: &Path,

@@ -368,7 +368,7 @@ fn outer_lock() -> Option<PathBuf> {
     package_dir().ancestors().map(|folder| folder.join("Cargo.lock")).find(|file| file.is_file())
 }
 
-/// Returns the folder of the package whose build script runs; the current folder if the caller is none.
+/// Returns the folder of the package whose build script runs; the current folder if the caller is not a build script.
 fn package_dir() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env::current_dir().unwrap_or_default(), PathBuf::from)
 }

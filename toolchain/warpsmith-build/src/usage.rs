@@ -144,7 +144,7 @@ fn read(said: &str) -> BTreeMap<String, Assembled> {
     all
 }
 
-/// Returns a line about kernels that keep registers in memory; `None` if there are none.
+/// Returns a line about kernels that keep registers in memory; `None` if no kernel does.
 pub fn spills(all: &[Usage]) -> Option<String> {
     let spilled = |usage: &&Usage| usage.assembled.as_ref().is_some_and(|assembled| assembled.spilled > 0);
     let mut kernels = all.iter().filter(spilled);

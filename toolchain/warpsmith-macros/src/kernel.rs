@@ -299,6 +299,7 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
     let held = types.iter().enumerate().map(|(i, of)| {
         let (first, second, held) = (&firsts[i], &seconds[i], &helds[i]);
         quote_spanned! {at(of)=>
+            // SAFETY: `lower` returned both for this launch, which keeps or borrows the argument.
             let mut #held = unsafe { <#of as ::warpsmith::Param>::hold(#first, #second) };
         }
     });
@@ -333,9 +334,11 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
                     #launch.parameter(&#firsts);
                     #launch.parameter(&#seconds);
                 )*
+                // SAFETY: `Declared` promises that the images hold this kernel, whose parameters were lowered above.
                 unsafe {
                     #launch.run(move || {
                         #(#held)*
+                        // SAFETY: what is taken is held until the kernel returns; an unsafe kernel's promise is the caller's.
                         unsafe { #callee(#(#taken),*) }
                     })
                 }

@@ -121,7 +121,7 @@ impl CudaBuilder {
         }
     }
 
-    /// Gives the file for the PTX; its folder is made if there is none. Without it the PTX is in `OUT_DIR`.
+    /// Sets the file for the PTX, and creates its folder if necessary. By default the PTX is in `OUT_DIR`.
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().to_path_buf());
         self

@@ -27,7 +27,7 @@ impl Device {
     /// Returns the device of this number.
     ///
     /// # Errors
-    /// If there is none, or the driver is not [initialised](crate::init).
+    /// If there is no such device, or the driver is not [initialised](crate::init).
     pub fn get_device(ordinal: u32) -> CudaResult<Self> {
         let mut device = 0;
         // SAFETY: a place for the result. A number that is too large becomes negative, which the driver rejects.

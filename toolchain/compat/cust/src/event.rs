@@ -6,7 +6,7 @@ use std::time::Duration;
 use bitflags::bitflags;
 
 use crate::error::{CudaError, CudaResult, DropResult, call};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamWaitEventFlags};
 use crate::sys;
 
 bitflags! {
@@ -121,6 +121,17 @@ impl Event {
             Ok(()) => Ok(()),
             Err(error) => Err((error, Self(inner))),
         }
+    }
+}
+
+impl Stream {
+    /// Makes further work wait for an event.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn wait_event(&self, event: &Event, flags: StreamWaitEventFlags) -> CudaResult<()> {
+        // SAFETY: a stream and an event.
+        call(|| unsafe { sys::cuStreamWaitEvent(self.as_inner(), event.as_inner(), flags.bits()) })
     }
 }
 

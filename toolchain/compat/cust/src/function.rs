@@ -1,10 +1,13 @@
 //! Kernels, and the sizes of their launches.
 
+use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
+use std::ptr;
 
 pub use crate::context::{CacheConfig, SharedMemoryConfig};
-use crate::error::{CudaResult, call};
+use crate::error::{CudaError, CudaResult, call};
 use crate::module::Module;
+use crate::stream::Stream;
 use crate::sys;
 
 macro_rules! sizes {
@@ -257,7 +260,7 @@ impl Function<'_> {
         Ok(blocks.unsigned_abs())
     }
 
-    /// Returns the least blocks, and the threads of a block, with which the device is full; a limit of 0 is none.
+    /// Returns the least blocks, and the threads of a block, with which the device is full. A limit of 0 means that there is no limit.
     ///
     /// # Errors
     /// If the driver fails.
@@ -280,6 +283,60 @@ impl Function<'_> {
             )
         })?;
         Ok((blocks.unsigned_abs(), threads.unsigned_abs()))
+    }
+}
+
+impl Module {
+    /// Returns a kernel of the module.
+    ///
+    /// # Errors
+    /// If the module has no kernel of this name.
+    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
+        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
+        let mut function = ptr::null_mut();
+        // SAFETY: a module, a name, and a place for the result.
+        call(|| unsafe { sys::cuModuleGetFunction(&mut function, self.as_inner(), name.as_ptr()) })?;
+        Ok(Function::new(function, self))
+    }
+}
+
+impl Stream {
+    /// Queues a launch. [`launch!`](crate::launch!) is more comfortable.
+    ///
+    /// # Safety
+    /// `args` points to as many arguments as the kernel has parameters, of their types, and the kernel is right for them and the grid.
+    ///
+    /// # Errors
+    /// If the grid is not possible.
+    pub unsafe fn launch<G, B>(
+        &self,
+        func: &Function<'_>,
+        grid_size: G,
+        block_size: B,
+        shared_mem_bytes: u32,
+        args: &[*mut c_void],
+    ) -> CudaResult<()>
+    where
+        G: Into<GridSize>,
+        B: Into<BlockSize>,
+    {
+        let (grid, block): (GridSize, BlockSize) = (grid_size.into(), block_size.into());
+        // SAFETY: the caller's promise.
+        call(|| unsafe {
+            sys::cuLaunchKernel(
+                func.to_raw(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_mem_bytes,
+                self.as_inner(),
+                args.as_ptr().cast_mut(),
+                ptr::null_mut(),
+            )
+        })
     }
 }
 

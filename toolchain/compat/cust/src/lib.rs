@@ -54,7 +54,7 @@ use device::Device;
 use error::{CudaResult, call};
 
 bitflags! {
-    /// Flags of [`init`]; there are none.
+    /// Flags of [`init`]. The driver has not defined any.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct CudaFlags: u32 {
         /// No flag.

@@ -21,7 +21,7 @@ impl Linker {
     /// Makes a linker for the device of the current context.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no current context.
     pub fn new() -> CudaResult<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: no options, and a place for the result.

@@ -9,7 +9,6 @@ use std::ptr;
 
 use crate::context::{CurrentContext, ResourceLimit};
 use crate::error::{CudaError, CudaResult, DropResult, call};
-use crate::function::Function;
 use crate::memory::{CopyDestination, DeviceCopy, DevicePointer, read, write};
 use crate::sys;
 
@@ -210,7 +209,7 @@ impl Module {
     /// Returns a variable of the module.
     ///
     /// # Errors
-    /// If there is none of the name.
+    /// If the module has no variable of this name.
     ///
     /// # Panics
     /// If its size is not that of `T`.
@@ -222,16 +221,9 @@ impl Module {
         Ok(Symbol { pointer: DevicePointer::from_raw(address), module: PhantomData })
     }
 
-    /// Returns a kernel of the module.
-    ///
-    /// # Errors
-    /// If there is none of the name.
-    pub fn get_function<T: AsRef<str>>(&self, name: T) -> CudaResult<Function<'_>> {
-        let name = CString::new(name.as_ref()).map_err(|_| CudaError::NotFound)?;
-        let mut function = ptr::null_mut();
-        // SAFETY: a module, a name, and a place for the result.
-        call(|| unsafe { sys::cuModuleGetFunction(&mut function, self.inner, name.as_ptr()) })?;
-        Ok(Function::new(function, self))
+    /// Returns the driver's handle.
+    pub(crate) fn as_inner(&self) -> sys::CUmodule {
+        self.inner
     }
 
     /// Unloads the module.

@@ -7,8 +7,6 @@ use std::ptr;
 use bitflags::bitflags;
 
 use crate::error::{CudaResult, DropResult, call};
-use crate::event::Event;
-use crate::function::{BlockSize, Function, GridSize};
 use crate::sys;
 
 bitflags! {
@@ -21,7 +19,7 @@ bitflags! {
         const NON_BLOCKING = 1;
     }
 
-    /// Flags of [`Stream::wait_event`]; there are none.
+    /// Flags of [`Stream::wait_event`]. The driver has not defined any.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct StreamWaitEventFlags: u32 {
         /// No flag.
@@ -111,53 +109,6 @@ impl Stream {
     pub fn synchronize(&self) -> CudaResult<()> {
         // SAFETY: a stream.
         call(|| unsafe { sys::cuStreamSynchronize(self.inner) })
-    }
-
-    /// Makes further work wait for an event.
-    ///
-    /// # Errors
-    /// If the driver fails.
-    pub fn wait_event(&self, event: &Event, flags: StreamWaitEventFlags) -> CudaResult<()> {
-        // SAFETY: a stream and an event.
-        call(|| unsafe { sys::cuStreamWaitEvent(self.inner, event.as_inner(), flags.bits()) })
-    }
-
-    /// Queues a launch. [`launch!`](crate::launch!) is more comfortable.
-    ///
-    /// # Safety
-    /// `args` points to as many arguments as the kernel has parameters, of their types, and the kernel is right for them and the grid.
-    ///
-    /// # Errors
-    /// If the grid is not possible.
-    pub unsafe fn launch<G, B>(
-        &self,
-        func: &Function<'_>,
-        grid_size: G,
-        block_size: B,
-        shared_mem_bytes: u32,
-        args: &[*mut c_void],
-    ) -> CudaResult<()>
-    where
-        G: Into<GridSize>,
-        B: Into<BlockSize>,
-    {
-        let (grid, block): (GridSize, BlockSize) = (grid_size.into(), block_size.into());
-        // SAFETY: the caller's promise.
-        call(|| unsafe {
-            sys::cuLaunchKernel(
-                func.to_raw(),
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                shared_mem_bytes,
-                self.inner,
-                args.as_ptr().cast_mut(),
-                ptr::null_mut(),
-            )
-        })
     }
 
     /// Returns the driver's handle.

@@ -1,4 +1,4 @@
-//! `#[gpu_only]`.
+//! `#[gpu_only]`: a function for kernels alone. On the host it panics, as in Rust-CUDA.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ pub fn expand(item: ItemFn) -> TokenStream {
     let ItemFn { attrs, vis, sig, block } = item;
     let mut host = sig.clone();
     host.abi = None;
-    let text = format!("`{}` runs on a GPU alone", sig.ident);
+    let text = format!("`{}` runs only on a GPU: call it from kernels", sig.ident);
     quote! {
         #[cfg(target_os = "cuda")]
         #(#attrs)*
@@ -18,7 +18,7 @@ pub fn expand(item: ItemFn) -> TokenStream {
         #[allow(unused_variables)]
         #(#attrs)*
         #vis #host {
-            ::core::unimplemented!(#text)
+            ::core::panic!(#text)
         }
     }
 }

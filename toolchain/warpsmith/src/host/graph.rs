@@ -8,18 +8,8 @@ use cudarc::driver::CudaGraph;
 
 use super::buffer::Used;
 use super::module::Loaded;
-use super::stream::{Work, do_work, in_order};
+use super::stream::{Capture, Capturing, Work, do_work, in_order};
 use super::{Result, Stream};
-
-/// What a stream captures.
-#[derive(Default)]
-pub(crate) struct Capture {
-    pub uses: Vec<Used>,
-    /// On a GPU.
-    pub kernels: Vec<Arc<Loaded>>,
-    /// On the CPU.
-    pub work: Vec<(Vec<Used>, Work)>,
-}
 
 /// Launches, fills and copies that were captured, to be done as one, often. It keeps its kernels, and the memory of
 /// its buffers.
@@ -50,6 +40,21 @@ impl Graph {
         }
         drop(turn);
         self.work.iter().try_for_each(|(uses, work)| do_work(uses, work))
+    }
+}
+
+impl Stream {
+    /// Captures what `queue` queues on this stream into a graph, instead of doing it: launches, fills and copies on the device.
+    ///
+    /// Kernels must be loaded before: by a first launch, or by [`prepare`](super::Module::prepare).
+    ///
+    /// # Errors
+    /// That of `queue`, or the driver's; on a GPU, if a kernel is not loaded yet.
+    pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
+        let capturing = Capturing::begin(self)?;
+        queue(self)?;
+        let (capture, graph) = capturing.end()?;
+        Ok(Graph::new(self.clone(), capture, graph))
     }
 }
 

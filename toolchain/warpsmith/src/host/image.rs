@@ -12,7 +12,7 @@ use super::{Error, Result};
 pub struct Images {
     /// The same kernels, for several architectures.
     pub texts: &'static [Image],
-    /// Why there are none, with the remedy.
+    /// Why the program has no kernels, and the remedy.
     pub missing: Option<&'static str>,
     /// The compiler that made them.
     pub compiler: Option<&'static str>,

@@ -11,7 +11,6 @@ use cudarc::driver::{CudaGraph, DriverError, result, sys};
 
 use super::buffer::{Memory, Used};
 use super::device::Kind;
-use super::graph::{Capture, Graph};
 use super::module::Loaded;
 use super::queue::{Queue, relaxed};
 use super::{Buffer, Device, DeviceSlice, Error, Event, Result, gpu};
@@ -287,19 +286,6 @@ impl Stream {
         event.wait_on(self)
     }
 
-    /// Captures what `queue` queues on this stream into a graph, instead of doing it: launches, fills and copies on the device.
-    ///
-    /// Kernels must be loaded before: by a first launch, or by [`prepare`](super::Module::prepare).
-    ///
-    /// # Errors
-    /// That of `queue`, or the driver's; on a GPU, if a kernel is not loaded yet.
-    pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
-        let capturing = Capturing::begin(self)?;
-        queue(self)?;
-        let (capture, graph) = capturing.end()?;
-        Ok(Graph::new(self.clone(), capture, graph))
-    }
-
     /// Fails while a graph is captured.
     pub(crate) fn forbid_in_capture(&self, why: &'static str) -> Result {
         self.outside_capture(why).map(drop)
@@ -403,11 +389,21 @@ impl Drop for Inner {
     }
 }
 
+/// What a stream captures.
+#[derive(Default)]
+pub(crate) struct Capture {
+    pub uses: Vec<Used>,
+    /// On a GPU.
+    pub kernels: Vec<Arc<Loaded>>,
+    /// On the CPU.
+    pub work: Vec<(Vec<Used>, Work)>,
+}
+
 /// A stream that captures. If what it captures fails or panics, the capture ends without a graph.
-struct Capturing<'a>(Option<&'a Stream>);
+pub(crate) struct Capturing<'a>(Option<&'a Stream>);
 
 impl<'a> Capturing<'a> {
-    fn begin(stream: &'a Stream) -> Result<Self> {
+    pub(crate) fn begin(stream: &'a Stream) -> Result<Self> {
         let mut capture = stream.0.capture.write().unwrap_or_else(PoisonError::into_inner);
         if capture.is_some() {
             return Err(Error::Misuse("a graph is being captured on this stream already"));
@@ -424,7 +420,7 @@ impl<'a> Capturing<'a> {
         Ok(Capturing(Some(stream)))
     }
 
-    fn end(mut self) -> Result<(Capture, Option<CudaGraph>)> {
+    pub(crate) fn end(mut self) -> Result<(Capture, Option<CudaGraph>)> {
         match self.0.take() {
             Some(stream) => Self::end_on(stream),
             None => Ok((Capture::default(), None)),

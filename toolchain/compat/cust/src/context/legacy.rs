@@ -113,7 +113,7 @@ impl ContextStack {
     /// Takes the top off.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the stack is empty.
     pub fn pop() -> CudaResult<UnownedContext> {
         let mut inner = ptr::null_mut();
         // SAFETY: a place for the result.

@@ -36,7 +36,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
         self.elements.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }

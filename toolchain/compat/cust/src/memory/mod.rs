@@ -91,7 +91,7 @@ pub trait GpuBuffer<T: DeviceCopy>: crate::private::Sealed {
     fn as_device_ptr(&self) -> DevicePointer<T>;
     /// Returns the number of elements.
     fn len(&self) -> usize;
-    /// Returns whether there are none.
+    /// Returns whether there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -67,6 +67,7 @@ fn add(module: &Module, stream: &Stream) -> Result<bool> {
     let add = module.get_function("add")?;
     let (_, threads) = add.suggested_launch_configuration(0, 0.into())?;
     let blocks = (N as u32).div_ceil(threads);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(add<<<blocks, threads, 0, stream>>>(
             on_a.as_device_ptr(),
@@ -87,6 +88,7 @@ fn block_sums(module: &Module, stream: &Stream) -> Result<bool> {
     let x: Vec<f32> = numbers().iter().map(|n| *n as f32).collect();
     let (on_x, sums) = (x.as_slice().as_dbuf()?, DeviceBuffer::<f32>::zeroed(BLOCKS as usize)?);
     let threads = THREADS as u32;
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.block_sums<<<BLOCKS, threads, 0, stream>>>(on_x.as_device_ptr(), on_x.len(), sums.as_device_ptr()))?;
     }
@@ -98,6 +100,7 @@ fn block_sums(module: &Module, stream: &Stream) -> Result<bool> {
 fn warp_sums(module: &Module, stream: &Stream) -> Result<bool> {
     let x = numbers();
     let (on_x, sums) = (x.as_slice().as_dbuf()?, DeviceBuffer::<[u32; 3]>::zeroed(N / 32)?);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.warp_sums<<<BLOCKS, THREADS as u32, 0, stream>>>(on_x.as_device_ptr(), on_x.len(), sums.as_device_ptr()))?;
     }
@@ -113,6 +116,7 @@ fn neighbours(module: &Module, stream: &Stream) -> Result<bool> {
     let x: Vec<f64> = floats().iter().map(|x| *x as f64 / 3.0).collect();
     let on_x = x.as_slice().as_dbuf()?;
     let (above, exists) = (DeviceBuffer::<f64>::zeroed(N)?, DeviceBuffer::<u32>::zeroed(N)?);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.neighbours<<<BLOCKS, THREADS as u32, 0, stream>>>(
             on_x.as_device_ptr(), on_x.len(), above.as_device_ptr(), exists.as_device_ptr()
@@ -129,6 +133,7 @@ fn neighbours(module: &Module, stream: &Stream) -> Result<bool> {
 fn reversed(module: &Module, stream: &Stream) -> Result<bool> {
     let x: Vec<u64> = numbers().iter().map(|n| *n as u64 * 0x1_0000_0001).collect();
     let (on_x, out) = (x.as_slice().as_dbuf()?, DeviceBuffer::<u64>::zeroed(N)?);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.reversed<<<BLOCKS, THREADS as u32, 0, stream>>>(on_x.as_device_ptr(), on_x.len(), out.as_device_ptr()))?;
     }
@@ -141,6 +146,7 @@ fn waves(module: &Module, stream: &Stream) -> Result<bool> {
     let x = floats();
     let on_x = x.as_slice().as_dbuf()?;
     let (out, wide) = (DeviceBuffer::<f32>::zeroed(N)?, DeviceBuffer::<f64>::zeroed(N)?);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.waves<<<BLOCKS, THREADS as u32, 0, stream>>>(
             on_x.as_device_ptr(), on_x.len(), out.as_device_ptr(), wide.as_device_ptr()
@@ -160,6 +166,7 @@ fn line(module: &Module, stream: &Stream) -> Result<bool> {
     let line = Line { slope: 0.5, offset: 1.0, doubled: true };
     let sum = DeviceBox::new(&0.0f32)?;
     let blocks = GridSize::xy(2, 2);
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.line<<<blocks, (8, 4, 2), 0, stream>>>(line, 200usize, GpuBox::as_device_ptr(&sum)))?;
     }
@@ -171,6 +178,7 @@ fn line(module: &Module, stream: &Stream) -> Result<bool> {
 fn formatted(module: &Module, stream: &Stream) -> Result<bool> {
     let text = "the answer is".as_bytes().as_dbuf()?;
     let len = DeviceBox::new(&0u32)?;
+    // SAFETY: the arguments are those of the kernel, and the buffers outlive `synchronize`.
     unsafe {
         launch!(module.formatted<<<1, 1, 0, stream>>>(text.as_device_ptr(), text.len(), 42u32, len.as_device_ptr()))?;
     }
