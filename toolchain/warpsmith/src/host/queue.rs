@@ -55,7 +55,8 @@ impl Queue {
         let before = self.before();
         match &*before {
             None => Ok(call(&self.stream)),
-            Some(event) => other.wait(event).map(|()| call(other)),
+            // Some calls that other streams may make would end the capture if its own thread made them.
+            Some(event) => relaxed(|| other.wait(event).map(|()| call(other))),
         }
     }
 
