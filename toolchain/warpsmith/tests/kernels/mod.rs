@@ -1,8 +1,13 @@
-//! Kernels as they are in real programs. The same file compiles for a device.
+//! Kernels as they are in real programs. `toolchain/gpu-tests` compiles the same file for GPUs.
+
+#![allow(unexpected_cfgs, reason = "`compiled_kernels` is set by the build script of gpu-tests")]
 
 use warpsmith::prelude::*;
 
+#[cfg(not(compiled_kernels))]
 warpsmith::module!(cpu);
+#[cfg(compiled_kernels)]
+warpsmith::module!();
 
 /// Threads of a block in these kernels.
 pub const BLOCK: usize = 256;
