@@ -94,6 +94,8 @@ pub mod warp;
 
 mod misc;
 mod plain;
+#[doc(hidden)]
+pub mod shape;
 
 pub use atomic::Atomic;
 pub use block::sync_threads;

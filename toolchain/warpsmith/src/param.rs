@@ -12,6 +12,7 @@
 use core::ptr::NonNull;
 
 use crate::atomic::Scope;
+use crate::shape::Shape;
 use crate::{Atomic, DeviceCopy, Slots};
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 use crate::{DeviceSlice, Launch, Result};
@@ -30,6 +31,9 @@ mod sealed {
     note = "it can be plain data (`DeviceCopy`), `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`, where `T` is plain data"
 )]
 pub unsafe trait Param: Sized + sealed::Sealed {
+    /// What the type is, for host and device to compare.
+    #[doc(hidden)]
+    const SHAPE: Shape;
     /// The first of the two parameters in PTX.
     #[doc(hidden)]
     type First: Copy;
@@ -63,6 +67,7 @@ pub unsafe trait Param: Sized + sealed::Sealed {
 impl<T: DeviceCopy> sealed::Sealed for T {}
 // SAFETY: the value itself.
 unsafe impl<T: DeviceCopy> Param for T {
+    const SHAPE: Shape = T::SHAPE;
     type First = T;
     type Second = ();
     type Held = T;
@@ -89,6 +94,7 @@ unsafe impl<T: DeviceCopy> Param for T {
 impl sealed::Sealed for bool {}
 // SAFETY: the value itself.
 unsafe impl Param for bool {
+    const SHAPE: Shape = Shape::of(&[b"bool"]);
     type First = bool;
     type Second = ();
     type Held = bool;
@@ -116,6 +122,7 @@ impl<T: DeviceCopy> sealed::Sealed for &[T] {}
 // SAFETY: the host borrows the buffer for the launch, so that nobody writes it. A reference to no elements is one to read-only
 // memory for the compiler: loads become `ld.global.nc`.
 unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
+    const SHAPE: Shape = Shape::of(&[b"&[", T::SHAPE.bytes(), b"]"]);
     type First = &'a [T; 0];
     type Second = usize;
     type Held = &'a [T];
@@ -145,6 +152,7 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
 impl<T: DeviceCopy> sealed::Sealed for &mut Slots<T> {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do through `Slots`.
 unsafe impl<T: DeviceCopy> Param for &mut Slots<T> {
+    const SHAPE: Shape = Shape::of(&[b"&mut Slots<", T::SHAPE.bytes(), b">"]);
     type First = NonNull<T>;
     type Second = usize;
     type Held = Slots<T>;
@@ -173,6 +181,7 @@ unsafe impl<T: DeviceCopy> Param for &mut Slots<T> {
 impl<T: DeviceCopy, S: Scope> sealed::Sealed for &[Atomic<T, S>] {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do atomically.
 unsafe impl<'a, T: DeviceCopy, S: Scope> Param for &'a [Atomic<T, S>] {
+    const SHAPE: Shape = Shape::of(&[b"&[Atomic<", T::SHAPE.bytes(), b">]"]);
     type First = *mut T;
     type Second = usize;
     type Held = &'a [Atomic<T, S>];

@@ -167,6 +167,12 @@ mod other {
         let i = thread::index();
         y.set(i, x[i.get()]);
     }
+
+    /// As large as those of the other, and not the same.
+    #[kernel]
+    pub fn reduce(x: &[u32], sums: &[AtomicF32]) {
+        sums[0].store(x[0] as f32, Ordering::Relaxed);
+    }
 }
 
 #[warpsmith::test]
@@ -178,8 +184,26 @@ fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
         return launched;
     }
     let error = launched.unwrap_err().to_string();
-    assert!(error.contains("parameter 1 in PTX has 4 bytes") && error.contains("passes 8 bytes"), "{error}");
+    for part in ["`saxpy`", "(f32, &[f32], &mut Slots<f32>)", "(f64, &[f32], &mut Slots<f32>)"] {
+        assert!(error.contains(part), "{error}");
+    }
     assert_eq!(stream.download(&y)?, [0.0; 4]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_kernel_with_other_types_of_the_same_size_is_not_launched(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut sum) = (stream.filled(4, 1u32)?, stream.zeroed(1)?);
+    let launched = other::of(kernels.module()).reduce(&stream, (1, 32), (&x, &mut sum));
+    if device.is_cpu() {
+        return launched;
+    }
+    let error = launched.unwrap_err().to_string();
+    for part in ["`reduce`", "(&[f32], &[Atomic<f32>])", "(&[u32], &[Atomic<f32>])"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(stream.download(&sum)?, [0.0]);
     Ok(())
 }
 

@@ -16,6 +16,7 @@ use super::signature::{self, Parameter};
 use super::stream::Work;
 use super::{DeviceSlice, Error, Grid, Module, Result, Stream};
 use crate::back::{self, Failure, Job};
+use crate::shape::Shape;
 
 /// A launch that is being prepared.
 pub struct Launch<'a> {
@@ -28,6 +29,8 @@ pub struct Launch<'a> {
     parameters: Vec<*mut c_void>,
     /// The parameters' sizes and alignments.
     passed: Vec<Parameter>,
+    /// The parameters' types.
+    types: Option<&'static Shape>,
 }
 
 /// Dynamic shared memory that every kernel may have without asking.
@@ -74,7 +77,13 @@ impl<'a> Launch<'a> {
             uses: Vec::new(),
             parameters: Vec::new(),
             passed: Vec::new(),
+            types: None,
         })
+    }
+
+    /// Notes the types of the parameters, which the kernel on the device must have as well.
+    pub fn types(&mut self, types: &'static Shape) {
+        self.types = Some(types);
     }
 
     /// Notes that the kernel reads this.
@@ -138,7 +147,11 @@ impl<'a> Launch<'a> {
             return Err(Error::NoSuchKernel(self.kernel.to_string()));
         };
         let stream = queue.stream();
-        if let Some(difference) = signature::difference(&loaded.parameters, &self.passed) {
+        let types = loaded.types.as_deref().zip(self.types);
+        let difference = types
+            .and_then(|(declared, passed)| signature::other_types(declared, passed.text()))
+            .or_else(|| signature::difference(&loaded.parameters, &self.passed));
+        if let Some(difference) = difference {
             return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
         }
         let function = &loaded.function;
