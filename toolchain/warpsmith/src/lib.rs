@@ -79,6 +79,7 @@ mod back;
 
 pub mod atomic;
 pub mod block;
+pub mod cluster;
 pub mod fence;
 pub mod grid;
 pub mod math;

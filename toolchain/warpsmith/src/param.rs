@@ -7,12 +7,14 @@
 //! | plain data: `f32`, `u32`, a struct; `bool` | the value | its own copy |
 //! | `&[T]` | `&Buffer<T>`, or a part of one | read by all threads, written by none |
 //! | `&mut Slots<T>` | `&mut Buffer<T>`, or a part of one | each thread writes its own elements |
+//! | `&mut Slots<T, PerBlock>` | `&mut Buffer<T>`, or a part of one | each block writes its own element |
 //! | `&[Atomic<T>]` | `&mut Buffer<T>`, or a part of one | atomics that all threads share |
 
 use core::ptr::NonNull;
 
 use crate::atomic::Scope;
 use crate::shape::Shape;
+use crate::slots::Owner;
 use crate::{Atomic, DeviceCopy, Slots};
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 use crate::{DeviceSlice, Launch, Result};
@@ -149,25 +151,25 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
     }
 }
 
-impl<T: DeviceCopy> sealed::Sealed for &mut Slots<T> {}
+impl<T: DeviceCopy, O: Owner> sealed::Sealed for &mut Slots<T, O> {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do through `Slots`.
-unsafe impl<T: DeviceCopy> Param for &mut Slots<T> {
-    const SHAPE: Shape = Shape::of(&[b"&mut Slots<", T::SHAPE.bytes(), b">"]);
+unsafe impl<T: DeviceCopy, O: Owner> Param for &mut Slots<T, O> {
+    const SHAPE: Shape = Shape::of(&[b"&mut Slots<", T::SHAPE.bytes(), O::SHAPE.as_bytes(), b">"]);
     type First = NonNull<T>;
     type Second = usize;
-    type Held = Slots<T>;
-    type At<'x> = &'x mut Slots<T>;
+    type Held = Slots<T, O>;
+    type At<'x> = &'x mut Slots<T, O>;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
     type Argument<'h> = &'h mut DeviceSlice<T>;
 
     #[inline(always)]
-    unsafe fn hold(first: NonNull<T>, second: usize) -> Slots<T> {
+    unsafe fn hold(first: NonNull<T>, second: usize) -> Slots<T, O> {
         // SAFETY: the caller's promise.
         unsafe { Slots::new(first, second) }
     }
 
     #[inline(always)]
-    fn take(held: &mut Slots<T>) -> &mut Slots<T> {
+    fn take(held: &mut Slots<T, O>) -> &mut Slots<T, O> {
         held
     }
 

@@ -41,7 +41,8 @@ impl Shape {
             shape.bytes[MOST - HASH + 1] = b'.';
             let mut digit = 0;
             while digit < 16 {
-                shape.bytes[MOST - 16 + digit] = b"0123456789abcdef"[(hash >> (60 - 4 * digit) & 15) as usize];
+                shape.bytes[MOST - 16 + digit] =
+                    b"0123456789abcdef"[(hash >> (60 - 4 * digit) & 15) as usize];
                 digit += 1;
             }
         }

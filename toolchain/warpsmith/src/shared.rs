@@ -99,6 +99,12 @@ impl<T: Content> Shared<T> {
         Shared { start, bytes: size_of::<T>(), owner: back::owner(), content: PhantomData }
     }
 
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn check_owner(&self) {
+        back::check_owner(self.owner, "shared memory");
+    }
+
     /// Returns the address. Reading and writing there is unsafe: barriers must keep apart what threads write and others read.
     #[inline(always)]
     pub fn as_ptr(&self) -> *mut T {

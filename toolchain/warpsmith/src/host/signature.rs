@@ -149,7 +149,10 @@ mod tests {
 
     #[test]
     fn a_text_names_the_types() {
-        let text = TEXT.replace("{\n}\n.visible .entry nothing", "{\n\t// parameters: f32, &[u8]\n}\n.visible .entry nothing");
+        let text = TEXT.replace(
+            "{\n}\n.visible .entry nothing",
+            "{\n\t// parameters: f32, &[u8]\n}\n.visible .entry nothing",
+        );
         assert_eq!(types(&text), Some("f32, &[u8]"));
         assert_eq!(types(TEXT), None);
         assert_eq!(other_types("f32, &[u8]", "f32, &[u8]"), None);

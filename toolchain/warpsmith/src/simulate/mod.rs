@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::time::Instant;
 
+mod cluster;
 mod engine;
 
 pub use engine::{Dim, Failure, Job, Order, run};
@@ -143,6 +144,30 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 pub fn sync_grid() {
     let place = Location::caller();
     with_engine(|engine, slot| engine.meet(slot, Kind::Grid, place, 0));
+}
+
+#[track_caller]
+pub fn sync_warps(id: u32, warps: u32) {
+    let place = Location::caller();
+    with_engine(|engine, slot| engine.meet(slot, Kind::Warps { id, warps }, place, 0));
+}
+
+pub fn cluster_rank() -> u32 {
+    with_any_engine(|engine, slot| engine.cluster_rank(slot)).unwrap_or(0)
+}
+
+pub fn cluster_blocks() -> u32 {
+    with_any_engine(|engine, _| engine.cluster_size()).unwrap_or(1)
+}
+
+#[track_caller]
+pub fn sync_cluster() {
+    let place = Location::caller();
+    with_engine(|engine, slot| engine.meet(slot, Kind::Cluster, place, 0));
+}
+
+pub fn of_cluster(p: *mut u8, rank: u32) -> *mut u8 {
+    with_any_engine(|engine, slot| engine.of_cluster(slot, p, rank)).unwrap_or(p)
 }
 
 /// Returns the values of all lanes of the mask, with 0 for others.
