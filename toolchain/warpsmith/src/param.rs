@@ -8,6 +8,7 @@
 //! | `&[T]` | `&Buffer<T>`, or a part of one | read by all threads, written by none |
 //! | `&mut Slots<T>` | `&mut Buffer<T>`, or a part of one | each thread writes its own elements |
 //! | `&mut Slots<T, PerBlock>` | `&mut Buffer<T>`, or a part of one | each block writes its own element |
+//! | `&mut Slots<T, PerPosition>` | that and a number of columns: `(&mut Buffer<T>, u32)` | each thread writes the element at its row and column |
 //! | `&[Atomic<T>]` | `&mut Buffer<T>`, or a part of one | atomics that all threads share |
 
 use core::ptr::NonNull;
@@ -156,14 +157,14 @@ impl<T: DeviceCopy, O: Owner> sealed::Sealed for &mut Slots<T, O> {}
 unsafe impl<T: DeviceCopy, O: Owner> Param for &mut Slots<T, O> {
     const SHAPE: Shape = Shape::of(&[b"&mut Slots<", T::SHAPE.bytes(), O::SHAPE.as_bytes(), b">"]);
     type First = NonNull<T>;
-    type Second = usize;
+    type Second = O::Size;
     type Held = Slots<T, O>;
     type At<'x> = &'x mut Slots<T, O>;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
-    type Argument<'h> = &'h mut DeviceSlice<T>;
+    type Argument<'h> = O::Argument<'h, T>;
 
     #[inline(always)]
-    unsafe fn hold(first: NonNull<T>, second: usize) -> Slots<T, O> {
+    unsafe fn hold(first: NonNull<T>, second: O::Size) -> Slots<T, O> {
         // SAFETY: the caller's promise.
         unsafe { Slots::new(first, second) }
     }
@@ -174,9 +175,10 @@ unsafe impl<T: DeviceCopy, O: Owner> Param for &mut Slots<T, O> {
     }
 
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
-    fn lower(argument: &mut DeviceSlice<T>, launch: &mut Launch<'_>) -> Result<(NonNull<T>, usize)> {
+    fn lower(argument: O::Argument<'_, T>, launch: &mut Launch<'_>) -> Result<(NonNull<T>, O::Size)> {
+        let (slice, size) = O::split(argument);
         // SAFETY: memory of a device is nowhere at 0.
-        Ok((unsafe { NonNull::new_unchecked(launch.writes(argument)?) }, argument.len()))
+        Ok((unsafe { NonNull::new_unchecked(launch.writes(slice)?) }, size))
     }
 }
 

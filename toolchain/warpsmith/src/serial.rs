@@ -122,7 +122,7 @@ pub fn dynamic_shared_bytes() -> usize {
 }
 
 /// Shared memory needs a place to live, which a host without `std` does not have.
-pub fn shared_of_site(_site: *const u8, _bytes: usize, _align: usize) -> *mut u8 {
+pub fn shared_of_site(_site: *const u8, _bytes: usize, _align: usize, _is_kept: bool) -> *mut u8 {
     panic!("shared memory on a host needs the feature `host` of warpsmith")
 }
 

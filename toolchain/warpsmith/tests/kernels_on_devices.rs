@@ -414,6 +414,27 @@ fn each_block_writes_its_own_element(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn each_thread_writes_the_element_at_its_position(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let written = |grid: Grid, len: usize, columns: u32| {
+        let mut y = stream.filled(len, [9, 9])?;
+        kernels.places(&stream, grid, ((&mut y, columns),))?;
+        stream.download(&y)
+    };
+    // More threads than columns and rows, and two elements that are no whole row.
+    let ys = written(Grid::covering_2d(5, 4, (4, 3)), 5 * 4 + 2, 5)?;
+    let expected: Vec<_> = (0..20).map(|i| [i / 5, i % 5]).chain([[9, 9]; 2]).collect();
+    assert_eq!(ys, expected);
+    // Fewer threads than columns.
+    let ys = written(Grid::new((1, 2), 2), 6, 3)?;
+    assert_eq!(ys, [[0, 0], [0, 1], [9, 9], [1, 0], [1, 1], [9, 9]]);
+    assert_eq!(written(Grid::new(1, (2, 2, 2)), 4, 2)?, [[9, 9]; 4], "no position with a z");
+    assert_eq!(written(Grid::new((1, 1, 2), (2, 2)), 4, 2)?, [[9, 9]; 4], "no position with a z");
+    assert_eq!(written(Grid::new(1, 4), 4, 0)?, [[9, 9]; 4], "no columns");
+    Ok(())
+}
+
+#[warpsmith::test]
 fn three_dimensions(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let mut y = stream.zeroed::<[u32; 3]>(2 * 3 * 4 * 5 * 6 * 7)?;
@@ -434,7 +455,7 @@ fn a_product_of_matrices(device: &Device) -> Result {
     let matrix = |shift: usize| (0..n * n).map(|i| ((i * 7 + shift) % 5) as f32).collect::<Vec<_>>();
     let (a, b) = (matrix(0), matrix(3));
     let (da, db, mut y) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed(n * n)?);
-    kernels.product(&stream, Grid::new((2, 2), (16, 16)), (&da, &db, n as u32, &mut y))?;
+    kernels.product(&stream, Grid::new((2, 2), (16, 16)), (&da, &db, n as u32, (&mut y, n as u32)))?;
     let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum::<f32>();
     assert_eq!(stream.download(&y)?, (0..n * n).map(element).collect::<Vec<_>>());
     Ok(())

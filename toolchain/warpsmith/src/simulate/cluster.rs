@@ -1,6 +1,7 @@
 //! Clusters of a launch: blocks that are at hand together, and reach each other's shared memory.
 
-use super::engine::{Dim, Engine, Memory};
+use super::engine::{Dim, Engine};
+use super::memory::Memory;
 
 impl Engine {
     /// Returns the number of blocks of a cluster.
@@ -34,15 +35,16 @@ impl Engine {
         let mut state = self.lock();
         let own = (slot / self.block_size()) as usize;
         let other = own - self.cluster_rank(slot) as usize + rank as usize;
-        let block = &mut state.blocks[own];
+        let block = &state.blocks[own];
         if let Some(offset) = block.dynamic.offset_of(p) {
             return state.blocks[other].dynamic.start().wrapping_add(offset);
         }
-        let mut sites = block.shared.iter_mut();
+        let mut sites = block.shared.iter();
         let found = sites.find_map(|(key, memory)| Some((*key, memory.align, memory.offset_of(p)?)));
         // An address outside of shared memory is the same everywhere.
         let Some((key, align, offset)) = found else { return p };
-        let memory = state.blocks[other].shared.entry(key).or_insert_with(|| Memory::new(key.1, align));
+        let memory =
+            state.blocks[other].shared.entry(key).or_insert_with(|| Memory::new(key.1, align, key.2));
         memory.start().wrapping_add(offset)
     }
 }

@@ -20,6 +20,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::CURRENT;
+use super::memory::Memory;
 
 /// An extent or a position in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,34 +138,10 @@ struct Worker {
 /// A block at hand.
 pub(super) struct Block {
     position: Dim,
-    pub shared: HashMap<(usize, usize), Memory>,
+    /// By place in the source, size, and whether it is kept.
+    pub shared: HashMap<(usize, usize, bool), Memory>,
     shared_bytes: usize,
     pub dynamic: Memory,
-}
-
-/// Bytes with any alignment that is asked for. At first they are all ones: not a number, for floats.
-pub(super) struct Memory {
-    words: Box<[u128]>,
-    offset: usize,
-    pub align: usize,
-}
-
-impl Memory {
-    pub fn new(bytes: usize, align: usize) -> Self {
-        let words = vec![u128::MAX; (bytes + align).div_ceil(16).max(1)].into_boxed_slice();
-        let offset = words.as_ptr().cast::<u8>().align_offset(align);
-        Memory { words, offset, align }
-    }
-
-    pub fn start(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast::<u8>().wrapping_add(self.offset)
-    }
-
-    /// Returns how far an address is from the start, if it is within the memory.
-    pub fn offset_of(&mut self, p: *mut u8) -> Option<usize> {
-        let end = self.words.as_ptr_range().end.addr();
-        (self.start().addr()..end).contains(&p.addr()).then(|| p.addr() - self.start().addr())
-    }
 }
 
 pub(super) struct State {
@@ -358,7 +335,7 @@ impl Engine {
                 position,
                 shared: HashMap::new(),
                 shared_bytes: 0,
-                dynamic: Memory::new(self.dynamic_bytes, 16),
+                dynamic: Memory::new(self.dynamic_bytes, 16, false),
             }));
         }
         state.started_clusters += at_once;
@@ -725,14 +702,14 @@ impl Engine {
         &self,
         slot: u32,
         site: *const u8,
-        bytes: usize,
-        align: usize,
+        (bytes, align, is_kept): (usize, usize, bool),
         place: Place,
         is_unwinding: bool,
     ) -> *mut u8 {
         let mut state = self.lock();
         let block = &mut state.blocks[(slot / self.block_size()) as usize];
-        if let Some(memory) = block.shared.get_mut(&(site.addr(), bytes)) {
+        let key = (site.addr(), bytes, is_kept);
+        if let Some(memory) = block.shared.get(&key) {
             return memory.start();
         }
         block.shared_bytes += bytes;
@@ -745,14 +722,13 @@ impl Engine {
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
-        let memory =
-            block.shared.entry((site.addr(), bytes)).or_insert_with(|| Memory::new(bytes, align.max(16)));
+        let memory = block.shared.entry(key).or_insert_with(|| Memory::new(bytes, align.max(16), is_kept));
         memory.start()
     }
 
     /// Returns the dynamic shared memory and its size.
     pub fn dynamic_shared(&self, slot: u32) -> (*mut u8, usize) {
-        let mut state = self.lock();
+        let state = self.lock();
         (state.blocks[(slot / self.block_size()) as usize].dynamic.start(), self.dynamic_bytes)
     }
 

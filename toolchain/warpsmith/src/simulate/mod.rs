@@ -9,6 +9,7 @@ use std::time::Instant;
 
 mod cluster;
 mod engine;
+mod memory;
 
 pub use engine::{Dim, Failure, Job, Order, run};
 use engine::{Engine, Kind, PAUSE};
@@ -341,9 +342,9 @@ pub unsafe fn shared_pointer(p: *mut u8) -> *mut u8 {
 }
 
 #[track_caller]
-pub fn shared_of_site(site: *const u8, bytes: usize, align: usize) -> *mut u8 {
+pub fn shared_of_site(site: *const u8, bytes: usize, align: usize, is_kept: bool) -> *mut u8 {
     let place = Location::caller();
-    with_any_engine(|engine, slot| engine.shared(slot, site, bytes, align, place, is_unwinding()))
+    with_any_engine(|engine, slot| engine.shared(slot, site, (bytes, align, is_kept), place, is_unwinding()))
         .expect("shared memory outside of a launch: call the kernel through `Kernels`")
 }
 

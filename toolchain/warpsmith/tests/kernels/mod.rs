@@ -402,6 +402,16 @@ pub fn leaves_a_block_behind(y: &mut Slots<u32>) {
     y.set(thread::index(), 1);
 }
 
+/// Where a thread is, as an element of a matrix; elements without a thread stay.
+#[kernel]
+pub fn places(y: &mut Slots<[u32; 2], PerPosition>) {
+    if let Some(at) = thread::position()
+        && let Some(y) = y.get_mut(at)
+    {
+        *y = [at.row() as u32, at.column() as u32];
+    }
+}
+
 /// One element a block: the sum of its threads' values.
 #[kernel]
 pub fn sums_of_blocks(x: &[u32], y: &mut Slots<u32, PerBlock>) {
@@ -422,7 +432,7 @@ pub fn positions(y: &mut Slots<[u32; 3]>) {
 
 /// A product of matrices, with windows that are checked once.
 #[kernel]
-pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32>) {
+pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32, PerPosition>) {
     let mut left = shared!([f32; 256]);
     let mut right = shared!([f32; 256]);
     let (x, row) = (Below::<16>::wrap(thread::x()), Below::<16>::wrap(thread::y()));
@@ -437,8 +447,9 @@ pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32>) {
         }
         k += 16;
     }
-    // SAFETY: each element is one thread's, and the host gives n by n.
-    unsafe { y.write((thread::global_y() * n + thread::global_x()) as usize, sum) };
+    if let Some(at) = thread::position() {
+        y.set(at, sum);
+    }
 }
 
 /// Prints.
