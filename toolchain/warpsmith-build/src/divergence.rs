@@ -132,6 +132,7 @@ fn needed_level(instruction: &Instruction<'_>, functions: &BTreeSet<String>) -> 
             "warp" => (operands().next_back() == Some("-1")).then_some(WARP),
             "sync" | "red" => (operands().count() == 1).then_some(BLOCK),
             "cta" => (operands().count() == 1).then_some(BLOCK),
+            "cluster" => Some(BLOCK),
             _ => None,
         },
         "vote" | "shfl" | "match" | "redux" => (operands().next_back() == Some("-1")).then_some(WARP),

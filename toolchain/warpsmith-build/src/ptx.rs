@@ -16,6 +16,8 @@ use crate::syntax::{function_name, is_of_lines};
 /// The fault of a text without kernels.
 const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public function, or, without the library, \
     `#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn`";
+/// The start of the names of arrays with the types of a kernel's parameters.
+const SIGNATURE: &str = " warpsmith_signature_";
 /// Functions that the driver provides, the heap among them.
 const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
 /// Functions of C by which `==` compares slices.
@@ -174,14 +176,15 @@ impl fmt::Display for Report {
     }
 }
 
-/// Edits the text so that ptxas optimises it, each function is declared or defined but not both, and launch bounds are added.
+/// Edits the text so that ptxas optimises it, each function is declared or defined but not both, launch bounds are added, and each
+/// kernel says what its parameters are.
 ///
 /// # Errors
 /// If a comment is invalid.
 pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
     // "debug" would make ptxas stop optimising; the line tables work without it.
     let text = ptx.replacen(&format!(".target {arch}, debug"), &format!(".target {arch}"), 1);
-    let mut text = define_comparisons(&drop_needless_declarations(&text));
+    let mut text = name_parameters(&define_comparisons(&drop_needless_declarations(&text)));
     for (kernel, bounds) in launch_bounds(ptx)? {
         let head = format!(".visible .entry {kernel}(");
         let missing = || format!("launch bounds for a kernel that does not exist: {kernel}");
@@ -237,6 +240,33 @@ fn launch_bounds(ptx: &str) -> Result<BTreeMap<&str, String>, String> {
         }
     }
     Ok(all)
+}
+
+/// Makes comments of the arrays in which the macro `kernel` leaves the types of a kernel's parameters: the host compares them with what
+/// it passes, and a device needs no memory for them.
+fn name_parameters(ptx: &str) -> String {
+    let (mut kept, mut signatures) = (String::with_capacity(ptx.len()), BTreeMap::new());
+    for line in ptx.lines() {
+        let array = line.strip_prefix(".visible .global ").and_then(|rest| rest.split_once(SIGNATURE));
+        match array.and_then(|(_, rest)| Some((rest.split(['[', ' ', ';']).next()?, types(rest)?))) {
+            Some((kernel, types)) => _ = signatures.insert(kernel, types),
+            None => kept.extend([line, "\n"]),
+        }
+    }
+    for (kernel, types) in signatures {
+        let head = kept.find(&format!(".visible .entry {kernel}("));
+        if let Some((start, length)) = head.and_then(|start| Some((start, kept[start..].find("\n{\n")?))) {
+            kept.insert_str(start + length + 3, &format!("\t// parameters: {types}\n"));
+        }
+    }
+    kept
+}
+
+/// Returns the text in the rest of a declaration, `name[3] = {102, 51, 50};`. That of no parameters has no bytes.
+fn types(declaration: &str) -> Option<String> {
+    let Some((_, bytes)) = declaration.split_once('{') else { return Some(String::new()) };
+    let bytes = bytes.split_once('}')?.0.split(',').map(|byte| byte.trim().parse::<u8>().ok());
+    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
 }
 
 /// Removes needless declarations: a function written in `global_asm!` and declared in Rust comes out defined *and* declared
@@ -605,6 +635,23 @@ mod tests {
         // Whoever defines it is right.
         let own = format!("{head}.func  (.param .b32 func_retval0) memcmp (\n)\n{{\n}}\n{}", kernel("k", ""));
         assert_eq!(finish(&own, "sm_70").unwrap().matches("memcmp").count(), 1);
+    }
+
+    #[test]
+    fn the_types_of_parameters_become_a_comment() {
+        let array = |name: &str, rest: &str| {
+            format!(".visible .global .align 1 .b8 warpsmith_signature_{name}{rest};\n")
+        };
+        let others = kernel("scale_f32_twice", "");
+        let text = format!(
+            "{}{}{others}{}",
+            array("scale_f32", "[6] = {102, 51, 50, 44, 32, 63}"),
+            array("gone", "[1] = {63}"),
+            kernel("scale_f32", "")
+        );
+        let done = finish(&text, "sm_70").unwrap();
+        let body = kernel("scale_f32", "").replace("{\n", "{\n\t// parameters: f32, ?\n");
+        assert_eq!(done, format!("{others}{body}"));
     }
 
     #[test]

@@ -35,13 +35,21 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     }
     let ident = &item.ident;
     let (parameters, names, clause) = generics.split_for_impl();
+    let fields = data.fields.iter().enumerate().map(|(i, field)| {
+        let name = field.ident.as_ref().map_or(i.to_string(), |name| name.to_string());
+        let of = &field.ty;
+        quote_spanned!(of.span()=> (#name, <#of as ::warpsmith::DeviceCopy>::SHAPE))
+    });
+    let name = ident.to_string();
     let checks = data.fields.iter().map(|field| {
         let of = &field.ty;
         quote_spanned!(of.span()=> is_plain::<#of>();)
     });
     Ok(quote! {
         // SAFETY: the fields are plain data, which is checked below.
-        unsafe impl #parameters ::warpsmith::DeviceCopy for #ident #names #clause {}
+        unsafe impl #parameters ::warpsmith::DeviceCopy for #ident #names #clause {
+            const SHAPE: ::warpsmith::shape::Shape = ::warpsmith::shape::Shape::structure(#name, &[#(#fields),*]);
+        }
         const _: () = {
             fn is_plain<T: ::warpsmith::DeviceCopy>() {}
             #[allow(dead_code)]

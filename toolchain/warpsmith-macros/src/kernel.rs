@@ -179,6 +179,8 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
         GenericParam::Lifetime(_) => quote!(),
     });
     let callee = if given.is_empty() { quote!(#ident) } else { quote!(#ident::<#(#given),*>) };
+    let (_, forever) = without_lifetimes(function, types);
+    let signature = format!("warpsmith_signature_{export}");
     let parameters = types.iter().enumerate().map(|(i, of)| {
         let (first, second, held) = (local("first", i), local("second", i), local("held", i));
         quote!((#first #second #held #of))
@@ -187,7 +189,7 @@ fn entry(function: &ItemFn, types: &[&Type], instance: Option<&Instance>) -> Tok
         #[cfg(target_os = "cuda")]
         const _: () = {
             #(#aliases)*
-            ::warpsmith::__entry! { #export, [#generics], #callee, #(#parameters)* }
+            ::warpsmith::__entry! { #export, #signature, [#(#forever),*], [#generics], #callee, #(#parameters)* }
         };
     }
 }
@@ -329,6 +331,7 @@ fn method(function: &ItemFn, types: &[&Type], instances: &Punctuated<Instance, T
                     #kernel,
                     ::core::convert::Into::into(#grid),
                 )?;
+                #launch.types(const { &::warpsmith::shape::Shape::list(&[#(<#types as ::warpsmith::Param>::SHAPE),*]) });
                 #(#lowered)*
                 #(
                     #launch.parameter(&#firsts);

@@ -107,6 +107,26 @@ impl<T: DeviceCopy, S: Scope> Atomic<T, S> {
         unsafe { &*p.cast::<Self>() }
     }
 
+    /// Sets the value, for whatever type.
+    #[inline(always)]
+    pub(crate) fn set(&self, value: T) {
+        use core::sync::atomic::{AtomicU32, AtomicU64};
+        // SAFETY: valid and aligned as `self` is. Types of another size have no methods that would use it meanwhile.
+        unsafe {
+            match size_of::<T>() {
+                4 if align_of::<T>() >= 4 => {
+                    AtomicU32::from_ptr(self.as_ptr().cast())
+                        .store(core::mem::transmute_copy(&value), Relaxed);
+                }
+                8 if align_of::<T>() >= 8 => {
+                    AtomicU64::from_ptr(self.as_ptr().cast())
+                        .store(core::mem::transmute_copy(&value), Relaxed);
+                }
+                _ => self.as_ptr().write(value),
+            }
+        }
+    }
+
     /// Returns the value, which no one else can reach now.
     #[inline(always)]
     pub fn get_mut(&mut self) -> &mut T {

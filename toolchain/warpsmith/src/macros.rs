@@ -7,7 +7,15 @@
 #[macro_export]
 #[allow_internal_unstable(abi_ptx)]
 macro_rules! __entry {
-    ($export:literal, [$($generics:tt)*], $function:expr, $(($first:ident $second:ident $held:ident $type:ty))*) => {
+    (
+        $export:literal, $signature:literal, [$($forever:ty),*],
+        [$($generics:tt)*], $function:expr, $(($first:ident $second:ident $held:ident $type:ty))*
+    ) => {
+        const TYPES: $crate::shape::Shape = $crate::shape::Shape::list(&[$(<$forever as $crate::Param>::SHAPE),*]);
+        // The builder makes a comment of it, which the host compares with its own before a launch.
+        #[unsafe(export_name = $signature)]
+        static SIGNATURE: [u8; TYPES.len()] = TYPES.into_array();
+
         #[allow(improper_ctypes_definitions, clippy::too_many_arguments)]
         #[unsafe(export_name = $export)]
         pub unsafe extern "ptx-kernel" fn __entry $($generics)* (

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use crate::shape::Shape;
 use crate::{DeviceCopy, back};
 
 /// Four elements side by side, aligned as one: read and written by one instruction where they have 32 bits.
@@ -10,7 +11,9 @@ use crate::{DeviceCopy, back};
 pub struct Four<T>(pub [T; 4]);
 
 // SAFETY: four elements of plain data. With other sizes than 4 bytes there may be padding, which holds no value.
-unsafe impl<T: DeviceCopy> DeviceCopy for Four<T> {}
+unsafe impl<T: DeviceCopy> DeviceCopy for Four<T> {
+    const SHAPE: Shape = Shape::of(&[b"Four<", T::SHAPE.bytes(), b">"]);
+}
 
 /// Two elements side by side, aligned as one: read and written by one instruction where they have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,7 +21,9 @@ unsafe impl<T: DeviceCopy> DeviceCopy for Four<T> {}
 pub struct Two<T>(pub [T; 2]);
 
 // SAFETY: two elements of plain data. With other sizes than 4 bytes there may be padding, which holds no value.
-unsafe impl<T: DeviceCopy> DeviceCopy for Two<T> {}
+unsafe impl<T: DeviceCopy> DeviceCopy for Two<T> {
+    const SHAPE: Shape = Shape::of(&[b"Two<", T::SHAPE.bytes(), b">"]);
+}
 
 /// Returns four elements of `values`, from element 4 `at` on, by one load of 16 bytes; `None` past the end.
 ///

@@ -7,11 +7,15 @@
 //! | plain data: `f32`, `u32`, a struct; `bool` | the value | its own copy |
 //! | `&[T]` | `&Buffer<T>`, or a part of one | read by all threads, written by none |
 //! | `&mut Slots<T>` | `&mut Buffer<T>`, or a part of one | each thread writes its own elements |
+//! | `&mut Slots<T, PerBlock>` | `&mut Buffer<T>`, or a part of one | each block writes its own element |
+//! | `&mut Slots<T, PerPosition>` | that and a number of columns: `(&mut Buffer<T>, u32)` | each thread writes the element at its row and column |
 //! | `&[Atomic<T>]` | `&mut Buffer<T>`, or a part of one | atomics that all threads share |
 
 use core::ptr::NonNull;
 
 use crate::atomic::Scope;
+use crate::shape::Shape;
+use crate::slots::Owner;
 use crate::{Atomic, DeviceCopy, Slots};
 #[cfg(all(feature = "host", not(target_os = "cuda")))]
 use crate::{DeviceSlice, Launch, Result};
@@ -30,6 +34,9 @@ mod sealed {
     note = "it can be plain data (`DeviceCopy`), `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`, where `T` is plain data"
 )]
 pub unsafe trait Param: Sized + sealed::Sealed {
+    /// What the type is, for host and device to compare.
+    #[doc(hidden)]
+    const SHAPE: Shape;
     /// The first of the two parameters in PTX.
     #[doc(hidden)]
     type First: Copy;
@@ -63,6 +70,7 @@ pub unsafe trait Param: Sized + sealed::Sealed {
 impl<T: DeviceCopy> sealed::Sealed for T {}
 // SAFETY: the value itself.
 unsafe impl<T: DeviceCopy> Param for T {
+    const SHAPE: Shape = T::SHAPE;
     type First = T;
     type Second = ();
     type Held = T;
@@ -89,6 +97,7 @@ unsafe impl<T: DeviceCopy> Param for T {
 impl sealed::Sealed for bool {}
 // SAFETY: the value itself.
 unsafe impl Param for bool {
+    const SHAPE: Shape = Shape::of(&[b"bool"]);
     type First = bool;
     type Second = ();
     type Held = bool;
@@ -116,6 +125,7 @@ impl<T: DeviceCopy> sealed::Sealed for &[T] {}
 // SAFETY: the host borrows the buffer for the launch, so that nobody writes it. A reference to no elements is one to read-only
 // memory for the compiler: loads become `ld.global.nc`.
 unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
+    const SHAPE: Shape = Shape::of(&[b"&[", T::SHAPE.bytes(), b"]"]);
     type First = &'a [T; 0];
     type Second = usize;
     type Held = &'a [T];
@@ -142,37 +152,40 @@ unsafe impl<'a, T: DeviceCopy> Param for &'a [T] {
     }
 }
 
-impl<T: DeviceCopy> sealed::Sealed for &mut Slots<T> {}
+impl<T: DeviceCopy, O: Owner> sealed::Sealed for &mut Slots<T, O> {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do through `Slots`.
-unsafe impl<T: DeviceCopy> Param for &mut Slots<T> {
+unsafe impl<T: DeviceCopy, O: Owner> Param for &mut Slots<T, O> {
+    const SHAPE: Shape = Shape::of(&[b"&mut Slots<", T::SHAPE.bytes(), O::SHAPE.as_bytes(), b">"]);
     type First = NonNull<T>;
-    type Second = usize;
-    type Held = Slots<T>;
-    type At<'x> = &'x mut Slots<T>;
+    type Second = O::Size;
+    type Held = Slots<T, O>;
+    type At<'x> = &'x mut Slots<T, O>;
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
-    type Argument<'h> = &'h mut DeviceSlice<T>;
+    type Argument<'h> = O::Argument<'h, T>;
 
     #[inline(always)]
-    unsafe fn hold(first: NonNull<T>, second: usize) -> Slots<T> {
+    unsafe fn hold(first: NonNull<T>, second: O::Size) -> Slots<T, O> {
         // SAFETY: the caller's promise.
         unsafe { Slots::new(first, second) }
     }
 
     #[inline(always)]
-    fn take(held: &mut Slots<T>) -> &mut Slots<T> {
+    fn take(held: &mut Slots<T, O>) -> &mut Slots<T, O> {
         held
     }
 
     #[cfg(all(feature = "host", not(target_os = "cuda")))]
-    fn lower(argument: &mut DeviceSlice<T>, launch: &mut Launch<'_>) -> Result<(NonNull<T>, usize)> {
+    fn lower(argument: O::Argument<'_, T>, launch: &mut Launch<'_>) -> Result<(NonNull<T>, O::Size)> {
+        let (slice, size) = O::split(argument);
         // SAFETY: memory of a device is nowhere at 0.
-        Ok((unsafe { NonNull::new_unchecked(launch.writes(argument)?) }, argument.len()))
+        Ok((unsafe { NonNull::new_unchecked(launch.writes(slice)?) }, size))
     }
 }
 
 impl<T: DeviceCopy, S: Scope> sealed::Sealed for &[Atomic<T, S>] {}
 // SAFETY: the host borrows the buffer mutably for the launch, so that only its threads use it, and they do atomically.
 unsafe impl<'a, T: DeviceCopy, S: Scope> Param for &'a [Atomic<T, S>] {
+    const SHAPE: Shape = Shape::of(&[b"&[Atomic<", T::SHAPE.bytes(), b">]"]);
     type First = *mut T;
     type Second = usize;
     type Held = &'a [Atomic<T, S>];

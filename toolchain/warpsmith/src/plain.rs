@@ -1,5 +1,7 @@
 //! Data that can be copied between host and device.
 
+use crate::shape::Shape;
+
 /// Plain data: its bytes may be copied between host and device, and any bytes are a value of it.
 ///
 /// Numbers, arrays of plain data, and structs with `#[repr(C)]` and `#[derive(DeviceCopy)]`. Not `bool`, `char` and enums, which
@@ -16,23 +18,35 @@
     note = "numbers and arrays of them are; a struct is with `#[repr(C)]`, `#[derive(Clone, Copy, DeviceCopy)]` and fields that are",
     note = "a kernel's parameter may also be `bool`, `&[T]`, `&mut Slots<T>` or `&[Atomic<T>]`, where `T` is plain data"
 )]
-pub unsafe trait DeviceCopy: Copy + 'static {}
+pub unsafe trait DeviceCopy: Copy + 'static {
+    /// What host and device compare before a launch: size and alignment, unless `#[derive(DeviceCopy)]` says more.
+    #[doc(hidden)]
+    const SHAPE: Shape = Shape::opaque(size_of::<Self>(), align_of::<Self>());
+}
 
 macro_rules! plain {
     ($($t:ty)*) => { $(
         // SAFETY: a number, of which every pattern of bits is a value.
-        unsafe impl DeviceCopy for $t {}
+        unsafe impl DeviceCopy for $t {
+            const SHAPE: Shape = Shape::of(&[stringify!($t).as_bytes()]);
+        }
     )* };
 }
 
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
 // SAFETY: the elements are plain data, one after the other.
-unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
+    const SHAPE: Shape = Shape::array(&T::SHAPE, N);
+}
 // SAFETY: an address is a number; using it is unsafe.
-unsafe impl<T: 'static> DeviceCopy for *const T {}
+unsafe impl<T: 'static> DeviceCopy for *const T {
+    const SHAPE: Shape = Shape::of(&[b"*const"]);
+}
 // SAFETY: as above.
-unsafe impl<T: 'static> DeviceCopy for *mut T {}
+unsafe impl<T: 'static> DeviceCopy for *mut T {
+    const SHAPE: Shape = Shape::of(&[b"*mut"]);
+}
 
 /// Adds atomically where there is no instruction for it.
 ///

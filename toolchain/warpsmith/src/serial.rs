@@ -12,8 +12,8 @@ macro_rules! constants {
 }
 
 constants! {
-    0: tid_x tid_y tid_z ctaid_x ctaid_y ctaid_z lane architecture;
-    1: ntid_x ntid_y ntid_z nctaid_x nctaid_y nctaid_z active_mask;
+    0: tid_x tid_y tid_z ctaid_x ctaid_y ctaid_z lane architecture cluster_rank;
+    1: cluster_blocks ntid_x ntid_y ntid_z nctaid_x nctaid_y nctaid_z active_mask;
 }
 
 macro_rules! nothing {
@@ -24,7 +24,7 @@ macro_rules! nothing {
 }
 
 nothing! {
-    sync_threads sync_grid copy_group
+    sync_threads sync_grid sync_cluster copy_group
     fence_block fence_device fence_system fence_block_acq_rel fence_device_acq_rel fence_system_acq_rel
 }
 
@@ -41,6 +41,12 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 }
 
 pub fn sync_warp(_mask: u32) {}
+
+pub fn sync_warps(_id: u32, _warps: u32) {}
+
+pub fn of_cluster(p: *mut u8, _rank: u32) -> *mut u8 {
+    p
+}
 
 pub fn ballot(_mask: u32, predicate: bool) -> u32 {
     predicate as u32
@@ -116,7 +122,7 @@ pub fn dynamic_shared_bytes() -> usize {
 }
 
 /// Shared memory needs a place to live, which a host without `std` does not have.
-pub fn shared_of_site(_site: *const u8, _bytes: usize, _align: usize) -> *mut u8 {
+pub fn shared_of_site(_site: *const u8, _bytes: usize, _align: usize, _is_kept: bool) -> *mut u8 {
     panic!("shared memory on a host needs the feature `host` of warpsmith")
 }
 

@@ -81,12 +81,20 @@ pub struct Shared<T: ?Sized> {
     label = "neither plain data nor an array of atomics",
     note = "shared memory holds plain data (`DeviceCopy`), such as `[f32; 256]`, or an array of atomics, such as `[AtomicU32; 256]`"
 )]
-pub unsafe trait Content {}
+pub unsafe trait Content {
+    /// Whether safe code has references to it, which can outlive the block where threads are simulated.
+    #[doc(hidden)]
+    const HAS_REFERENCES: bool;
+}
 
 // SAFETY: plain data, in which threads write between barriers.
-unsafe impl<T: DeviceCopy> Content for T {}
+unsafe impl<T: DeviceCopy> Content for T {
+    const HAS_REFERENCES: bool = false;
+}
 // SAFETY: numbers with atomic access only.
-unsafe impl<T: DeviceCopy, S: Scope, const N: usize> Content for [Atomic<T, S>; N] {}
+unsafe impl<T: DeviceCopy, S: Scope, const N: usize> Content for [Atomic<T, S>; N] {
+    const HAS_REFERENCES: bool = true;
+}
 
 impl<T: Content> Shared<T> {
     /// # Safety
@@ -97,6 +105,12 @@ impl<T: Content> Shared<T> {
         // SAFETY: the caller's promise.
         let start = unsafe { back::shared_pointer(start) };
         Shared { start, bytes: size_of::<T>(), owner: back::owner(), content: PhantomData }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn check_owner(&self) {
+        back::check_owner(self.owner, "shared memory");
     }
 
     /// Returns the address. Reading and writing there is unsafe: barriers must keep apart what threads write and others read.
@@ -161,7 +175,10 @@ impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     #[track_caller]
     pub fn fill(&mut self, value: T) {
         back::check_owner(self.owner, "shared memory");
-        fill(self.start.cast(), N as u32, value);
+        fill(N as u32, |at| {
+            // SAFETY: within the array, and each element is written by one thread, between two barriers.
+            unsafe { self.start.cast::<T>().add(at).write(value) };
+        });
     }
 }
 
@@ -174,7 +191,11 @@ impl<T: DeviceCopy, S: Scope, const N: usize> Shared<[Atomic<T, S>; N]> {
     #[track_caller]
     pub fn fill(&mut self, value: T) {
         back::check_owner(self.owner, "shared memory");
-        fill(self.start.cast(), N as u32, value);
+        // Blocks of a cluster may use them at the same time.
+        fill(N as u32, |at| {
+            // SAFETY: within the array, which is used only atomically.
+            unsafe { Atomic::<T, S>::from_ptr(self.start.cast::<T>().add(at)) }.set(value);
+        });
     }
 
     /// Returns one of the atomics; `None` past the end.
@@ -182,7 +203,7 @@ impl<T: DeviceCopy, S: Scope, const N: usize> Shared<[Atomic<T, S>; N]> {
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
     pub fn get(&self, at: usize) -> Option<&Atomic<T, S>> {
         back::check_owner(self.owner, "shared memory");
-        // SAFETY: within the array, which is used only atomically, but in `fill`, where all threads are.
+        // SAFETY: within the array, which is used only atomically.
         (at < N).then(|| unsafe { Atomic::from_ptr(self.start.cast::<T>().add(at)) })
     }
 }
@@ -305,12 +326,11 @@ pub fn exchange_both<'a, 'b, A: DeviceCopy, B: DeviceCopy, const N: usize, const
 
 #[inline(always)]
 #[track_caller]
-fn fill<T: DeviceCopy>(start: *mut T, places: u32, value: T) {
+fn fill(places: u32, set: impl Fn(usize)) {
     block::sync_threads();
     let (mut i, step) = (thread::in_block(), block::threads());
     while i < places {
-        // SAFETY: within the array, and each element is written by one thread, between two barriers.
-        unsafe { start.add(i as usize).write(value) };
+        set(i as usize);
         i += step;
     }
     block::sync_threads();
@@ -410,5 +430,5 @@ impl<T: DeviceCopy, const N: u32> First<'_, T, N> {
 #[doc(hidden)]
 #[track_caller]
 pub fn __of_site<T: Content>(site: &'static AtomicU8) -> *mut u8 {
-    back::shared_of_site(site.as_ptr(), size_of::<T>(), align_of::<T>())
+    back::shared_of_site(site.as_ptr(), size_of::<T>(), align_of::<T>(), T::HAS_REFERENCES)
 }

@@ -50,6 +50,52 @@ impl fmt::Debug for Index {
     }
 }
 
+/// The witness of a thread's row and column in a launch of two dimensions: by it a thread writes its own element of
+/// [`Slots<T, PerPosition>`](crate::slots::PerPosition). It cannot leave its thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    row: usize,
+    column: usize,
+    owner: back::Owner,
+    /// Neither `Send` nor `Sync`.
+    thread: PhantomData<*const ()>,
+}
+
+impl Position {
+    /// Returns the position along y.
+    #[inline(always)]
+    pub fn row(self) -> usize {
+        self.row
+    }
+
+    /// Returns the position along x.
+    #[inline(always)]
+    pub fn column(self) -> usize {
+        self.column
+    }
+
+    /// Returns row and column to the thread whose position it is.
+    #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
+    pub(crate) fn checked(self) -> (usize, usize) {
+        back::check_owner(self.owner, "a position");
+        (self.row, self.column)
+    }
+}
+
+/// Returns the thread's row and column in the launch, over all blocks: no other thread has both. `None` in a launch with more than one
+/// block or thread along z.
+#[inline(always)]
+pub fn position() -> Option<Position> {
+    if block::dim_z() | grid::dim_z() != 1 {
+        return None;
+    }
+    let at = |block: u32, threads: u32, thread: u32| block as usize * threads as usize + thread as usize;
+    let row = at(block::y(), block::dim_y(), y());
+    let column = at(block::x(), block::dim_x(), x());
+    Some(Position { row, column, owner: back::owner(), thread: PhantomData })
+}
+
 /// Returns the thread's position in its block along x.
 #[inline(always)]
 pub fn x() -> u32 {

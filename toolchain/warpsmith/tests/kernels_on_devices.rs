@@ -167,6 +167,12 @@ mod other {
         let i = thread::index();
         y.set(i, x[i.get()]);
     }
+
+    /// As large as those of the other, and not the same.
+    #[kernel]
+    pub fn reduce(x: &[u32], sums: &[AtomicF32]) {
+        sums[0].store(x[0] as f32, Ordering::Relaxed);
+    }
 }
 
 #[warpsmith::test]
@@ -178,8 +184,26 @@ fn a_kernel_with_other_parameters_is_not_launched(device: &Device) -> Result {
         return launched;
     }
     let error = launched.unwrap_err().to_string();
-    assert!(error.contains("parameter 1 in PTX has 4 bytes") && error.contains("passes 8 bytes"), "{error}");
+    for part in ["`saxpy`", "(f32, &[f32], &mut Slots<f32>)", "(f64, &[f32], &mut Slots<f32>)"] {
+        assert!(error.contains(part), "{error}");
+    }
     assert_eq!(stream.download(&y)?, [0.0; 4]);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_kernel_with_other_types_of_the_same_size_is_not_launched(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut sum) = (stream.filled(4, 1u32)?, stream.zeroed(1)?);
+    let launched = other::of(kernels.module()).reduce(&stream, (1, 32), (&x, &mut sum));
+    if device.is_cpu() {
+        return launched;
+    }
+    let error = launched.unwrap_err().to_string();
+    for part in ["`reduce`", "(&[f32], &[Atomic<f32>])", "(&[u32], &[Atomic<f32>])"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(stream.download(&sum)?, [0.0]);
     Ok(())
 }
 
@@ -264,6 +288,153 @@ fn votes_at_a_barrier(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn barriers_of_groups_of_warps(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    // The last group has one warp, which is not whole.
+    let (threads, blocks) = (64 * 3 + 20, 2);
+    let xs: Vec<u32> = numbers(threads * blocks).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(xs.len())?);
+    kernels.reverse_in_groups(&stream, (blocks as u32, threads as u32), (&x, &mut y))?;
+    let mut expected = xs.clone();
+    for block in expected.chunks_mut(threads) {
+        // An even number of reversals is none.
+        block.chunks_mut(64).step_by(2).for_each(|group| group.reverse());
+    }
+    assert_eq!(stream.download(&y)?, expected);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn warps_hand_over_at_barriers(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(96)?;
+    kernels.hand_over(&stream, (1, 96), (&mut y,))?;
+    let sum = |thread: u32| if thread / 32 == 1 { 600 + 4 * (31 - thread % 32) } else { 0 };
+    assert_eq!(stream.download(&y)?, (0..96).map(sum).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// Returns whether there are clusters; if not, that a launch with them says so.
+fn has_clusters(kernels: &Kernels, launched: &Result) -> bool {
+    if kernels.module().architecture().is_none_or(|of| of >= 90) {
+        return true;
+    }
+    let error = launched.as_ref().unwrap_err().to_string();
+    assert!(error.contains("compute capability 9.0"), "{error}");
+    false
+}
+
+#[warpsmith::test]
+fn blocks_of_a_cluster_exchange_values(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (threads, n) = (48, 48 * 24);
+    let xs: Vec<u32> = numbers(n).collect();
+    let (x, mut y) = (stream.upload(&xs)?, stream.zeroed(n)?);
+    for cluster in [(1, 1, 1), (2, 1, 1), (2, 3, 1), (1, 2, 2)] {
+        let grid = Grid::new((2, 6, 2), threads as u32).cluster(cluster);
+        let launched = kernels.neighbours_in_cluster(&stream, grid, (&x, &mut y));
+        if cluster != (1, 1, 1) && !has_clusters(&kernels, &launched) {
+            continue;
+        }
+        launched?;
+        let ys = stream.download(&y)?;
+        let blocks = cluster.0 * cluster.1 * cluster.2;
+        for (i, result) in ys.iter().enumerate() {
+            let (block, thread) = ((i / threads) as u32, i % threads);
+            let at = (block % 2, block / 2 % 6, block / 12);
+            let own = (at.0 % cluster.0, at.1 % cluster.1, at.2 % cluster.2);
+            let rank = own.0 + cluster.0 * (own.1 + cluster.1 * own.2);
+            let value = |rank: u32, thread: usize| {
+                let of = (rank % cluster.0, rank / cluster.0 % cluster.1, rank / cluster.0 / cluster.1);
+                let (x, y, z) = (at.0 - own.0 + of.0, at.1 - own.1 + of.1, at.2 - own.2 + of.2);
+                xs[(x + 2 * (y + 6 * z)) as usize * threads + thread]
+            };
+            let next = value((rank + 1) % blocks, thread);
+            let previous = value((rank + blocks - 1) % blocks, threads - 1 - thread);
+            assert_eq!(*result, [rank << 16 | blocks, next, previous, u32::MAX], "{cluster:?}, thread {i}");
+        }
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn blocks_of_a_cluster_share_atomics(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u8> = numbers(3000).map(|v| (v % 251) as u8).collect();
+    let (x, mut counts) = (stream.upload(&xs)?, stream.zeroed(256)?);
+    let launched = kernels.histogram_by_clusters(&stream, Grid::new(8, 64).cluster(4), (&x, &mut counts));
+    if has_clusters(&kernels, &launched) {
+        launched?;
+        let mut expected = [0; 256];
+        xs.iter().for_each(|&x| expected[x as usize] += 1);
+        assert_eq!(stream.download(&counts)?, expected);
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_block_writes_to_another_of_its_cluster(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(6 * 32)?;
+    let launched = kernels.write_in_cluster(&stream, Grid::new(6, 32).cluster(3), (&mut y,));
+    if has_clusters(&kernels, &launched) {
+        launched?;
+        let of = |i: u32| 100 * (2 - i / 32 % 3) + i % 32;
+        assert_eq!(stream.download(&y)?, (0..6 * 32).map(of).collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_graph_launches_clusters(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(64)?;
+    let grid = Grid::new(2, 32).cluster(2);
+    if !has_clusters(&kernels, &kernels.write_in_cluster(&stream, grid, (&mut y,))) {
+        return Ok(());
+    }
+    stream.fill_bytes(&mut y, 0)?;
+    let mut graph = stream.capture(|stream| kernels.write_in_cluster(stream, grid, (&mut y,)))?;
+    graph.launch()?;
+    assert_eq!(stream.download(&y)?, (100..132).chain(0..32).collect::<Vec<_>>());
+    Ok(())
+}
+
+#[warpsmith::test]
+fn each_block_writes_its_own_element(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let xs: Vec<u32> = numbers(700).map(|v| v % 100).collect();
+    // One element is missing, and one block has nothing to add.
+    let (x, mut y) = (stream.upload(&xs)?, stream.filled(13, 7u32)?);
+    kernels.sums_of_blocks(&stream, Grid::new((2, 7), 64), (&x, &mut y))?;
+    let mut expected: Vec<u32> = xs.chunks(64).map(|block| block.iter().sum()).collect();
+    expected.resize(13, 0);
+    assert_eq!(stream.download(&y)?, expected);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn each_thread_writes_the_element_at_its_position(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let written = |grid: Grid, len: usize, columns: u32| {
+        let mut y = stream.filled(len, [9, 9])?;
+        kernels.places(&stream, grid, ((&mut y, columns),))?;
+        stream.download(&y)
+    };
+    // More threads than columns and rows, and two elements that are no whole row.
+    let ys = written(Grid::covering_2d(5, 4, (4, 3)), 5 * 4 + 2, 5)?;
+    let expected: Vec<_> = (0..20).map(|i| [i / 5, i % 5]).chain([[9, 9]; 2]).collect();
+    assert_eq!(ys, expected);
+    // Fewer threads than columns.
+    let ys = written(Grid::new((1, 2), 2), 6, 3)?;
+    assert_eq!(ys, [[0, 0], [0, 1], [9, 9], [1, 0], [1, 1], [9, 9]]);
+    assert_eq!(written(Grid::new(1, (2, 2, 2)), 4, 2)?, [[9, 9]; 4], "no position with a z");
+    assert_eq!(written(Grid::new((1, 1, 2), (2, 2)), 4, 2)?, [[9, 9]; 4], "no position with a z");
+    assert_eq!(written(Grid::new(1, 4), 4, 0)?, [[9, 9]; 4], "no columns");
+    Ok(())
+}
+
+#[warpsmith::test]
 fn three_dimensions(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let mut y = stream.zeroed::<[u32; 3]>(2 * 3 * 4 * 5 * 6 * 7)?;
@@ -284,7 +455,7 @@ fn a_product_of_matrices(device: &Device) -> Result {
     let matrix = |shift: usize| (0..n * n).map(|i| ((i * 7 + shift) % 5) as f32).collect::<Vec<_>>();
     let (a, b) = (matrix(0), matrix(3));
     let (da, db, mut y) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed(n * n)?);
-    kernels.product(&stream, Grid::new((2, 2), (16, 16)), (&da, &db, n as u32, &mut y))?;
+    kernels.product(&stream, Grid::new((2, 2), (16, 16)), (&da, &db, n as u32, (&mut y, n as u32)))?;
     let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum::<f32>();
     assert_eq!(stream.download(&y)?, (0..n * n).map(element).collect::<Vec<_>>());
     Ok(())
@@ -570,6 +741,7 @@ fn impossible_grids(device: &Device) -> Result {
     assert!(problem(Grid::new(1, 1025)).contains("1025 threads"));
     assert!(problem(Grid::new((1, 70000), 1)).contains("70000"));
     assert!(problem(Grid::new(1, (1, 1, 65))).contains("65"));
+    assert!(problem(Grid::new(9, 32).cluster(9)).contains("cluster"));
     assert!(problem(Grid::new(1, 1).shared_bytes(1 << 20)).contains("1048576 bytes"));
     assert!(problem(Grid::covering(usize::MAX)).contains("more blocks than a grid has"));
     Ok(())
@@ -624,6 +796,42 @@ mod faults {
             let mut y = stream.zeroed(8).unwrap();
             let (message, _) = failure(kernels.waits_at_two_places(&stream, (1, 8), (&mut y,)));
             assert!(message.contains("different places"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_barrier_that_not_enough_warps_reach() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(64).unwrap();
+            let (message, line) = failure(kernels.waits_for_two_warps(&stream, (1, 64), (&mut y,)));
+            assert!(
+                message.contains("barrier 3 for 2 warps") && message.contains("threads 0 to 31"),
+                "{message}"
+            );
+            let source = include_str!("kernels/mod.rs").lines().nth(line.unwrap() as usize - 1).unwrap();
+            assert!(source.contains("Barrier::new(3, 2).sync()"), "{source}");
+        }
+    }
+
+    #[test]
+    fn a_barrier_whose_warps_disagree() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(64).unwrap();
+            let (message, _) = failure(kernels.disagrees_about_warps(&stream, (1, 64), (&mut y,)));
+            assert!(message.contains("for 2 warps") && message.contains("for 3 warps"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_that_a_block_has_left() {
+        for device in cpus() {
+            let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+            let mut y = stream.zeroed(96).unwrap();
+            let grid = Grid::new(3, 32).cluster(3);
+            let (message, _) = failure(kernels.leaves_a_block_behind(&stream, grid, (&mut y,)));
+            assert!(message.contains("the barrier of the cluster") && message.contains("ended"), "{message}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! What only a simulated kernel can do: keep things in the memory of the host's threads, have destructors run after a panic.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -46,6 +47,35 @@ fn an_index_of_another_thread_or_launch() -> Result {
         let other = message(kernels.uses_an_old_index(&stream, (1, 2), (&mut y,)));
         assert!(other.contains("an index is of another thread or launch"), "{other}");
     }
+    Ok(())
+}
+
+static ATOMIC: Mutex<Option<&AtomicU32>> = Mutex::new(None);
+
+/// Leaks a reference to an atomic in shared memory, and uses it in a later launch.
+#[kernel]
+fn leaks_an_atomic(y: &mut Slots<u32>) {
+    let old = ATOMIC.lock().unwrap().take();
+    if let Some(old) = old {
+        old.store(3, Ordering::Relaxed);
+    }
+    let atomics: &'static Shared<[AtomicU32; 16]> = Box::leak(Box::new(shared!([AtomicU32; 16])));
+    // Memory that was used before is as new.
+    y.set(thread::index(), atomics[1].load(Ordering::Relaxed));
+    *ATOMIC.lock().unwrap() = atomics.get(1);
+}
+
+#[test]
+fn atomics_of_a_block_that_has_ended() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(1)?;
+    kernels.leaks_an_atomic(&stream, (1, 1), (&mut y,))?;
+    let atomic = ATOMIC.lock().unwrap().unwrap();
+    atomic.store(5, Ordering::Relaxed);
+    assert_eq!(atomic.load(Ordering::Relaxed), 5);
+    kernels.leaks_an_atomic(&stream, (1, 1), (&mut y,))?;
+    assert_eq!((stream.download(&y)?, atomic.load(Ordering::Relaxed)), (vec![u32::MAX], u32::MAX));
     Ok(())
 }
 

@@ -48,6 +48,19 @@ unsafe extern "unadjusted" {
     #[link_name = "llvm.nvvm.barrier.cta.red.or.aligned.all"]
     safe fn barrier_or(id: u32, predicate: bool) -> bool;
 
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.count"]
+    safe fn barrier_count(id: u32, threads: u32);
+    #[link_name = "llvm.nvvm.barrier.cluster.arrive.aligned"]
+    safe fn cluster_arrive();
+    #[link_name = "llvm.nvvm.barrier.cluster.wait.aligned"]
+    safe fn cluster_wait();
+    #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.ctarank"]
+    safe fn cluster_ctarank() -> u32;
+    #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.nctarank"]
+    safe fn cluster_nctarank() -> u32;
+    #[link_name = "llvm.nvvm.mapa"]
+    safe fn mapa(p: *mut u8, rank: u32) -> *mut u8;
+
     #[link_name = "llvm.nvvm.bar.warp.sync"]
     pub safe fn sync_warp(mask: u32);
     #[link_name = "llvm.nvvm.activemask"]
@@ -144,6 +157,40 @@ pub fn sync_threads_and(predicate: bool) -> bool {
 #[inline(always)]
 pub fn sync_threads_or(predicate: bool) -> bool {
     barrier_or(0, predicate)
+}
+
+#[inline(always)]
+pub fn sync_warps(id: u32, warps: u32) {
+    barrier_count(id, 32 * warps);
+}
+
+/// The first architecture with clusters. Elsewhere a cluster is one block.
+const WITH_CLUSTERS: u32 = 90;
+
+#[inline(always)]
+pub fn cluster_rank() -> u32 {
+    if architecture() >= WITH_CLUSTERS { cluster_ctarank() } else { 0 }
+}
+
+#[inline(always)]
+pub fn cluster_blocks() -> u32 {
+    if architecture() >= WITH_CLUSTERS { cluster_nctarank() } else { 1 }
+}
+
+#[inline(always)]
+pub fn sync_cluster() {
+    if architecture() >= WITH_CLUSTERS {
+        cluster_arrive();
+        cluster_wait();
+    } else {
+        barrier_all(0);
+    }
+}
+
+/// Returns the address at which the shared memory of another block of the cluster is seen.
+#[inline(always)]
+pub fn of_cluster(p: *mut u8, rank: u32) -> *mut u8 {
+    if architecture() >= WITH_CLUSTERS { mapa(p, rank) } else { p }
 }
 
 #[inline(always)]

@@ -199,6 +199,7 @@ pub(crate) const CPU_LIMITS: Limits = Limits {
     block: Extent { x: 1024, y: 1024, z: 64 },
     grid: Extent { x: i32::MAX as u32, y: 65535, z: 65535 },
     shared_bytes: 227 << 10,
+    has_clusters: true,
 };
 
 /// The most threads that a cooperative launch may have on the CPU, where each may need a thread of the system.

@@ -134,6 +134,7 @@ fn known(ordinal: usize) -> core::result::Result<Known, DriverError> {
             z: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
         },
         shared_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        has_clusters: number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? >= 9,
     };
     let properties = Properties {
         name: result::device::get_name(gpu)?.to_string(),

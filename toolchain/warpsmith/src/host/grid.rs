@@ -56,6 +56,8 @@ pub struct Grid {
     pub(crate) threads: Extent,
     pub(crate) shared_bytes: u32,
     pub(crate) is_cooperative: bool,
+    /// The blocks of a cluster.
+    pub(crate) cluster: Extent,
     /// The elements to cover, where there are more than a grid can.
     too_many: Option<u64>,
 }
@@ -68,10 +70,15 @@ pub(crate) struct Limits {
     pub grid: Extent,
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
+    /// Whether device and kernel have clusters.
+    pub has_clusters: bool,
 }
 
 /// The most threads of a launch: an index and a stride added to it must not wrap.
 const MOST_THREADS: u64 = i64::MAX as u64;
+
+/// The most blocks of a cluster, on all devices that have clusters.
+const MOST_OF_CLUSTER: u64 = 8;
 
 impl Grid {
     /// Threads of a block, where nothing else was asked for.
@@ -80,7 +87,8 @@ impl Grid {
     /// Returns a grid of `blocks` blocks with `threads` threads each: numbers, or tuples for two and three dimensions.
     pub fn new(blocks: impl Into<Extent>, threads: impl Into<Extent>) -> Self {
         let (blocks, threads) = (blocks.into(), threads.into());
-        Grid { blocks, threads, shared_bytes: 0, is_cooperative: false, too_many: None }
+        let cluster = Extent::from(1);
+        Grid { blocks, threads, shared_bytes: 0, is_cooperative: false, cluster, too_many: None }
     }
 
     /// Returns a grid with at least `n` threads, in blocks of 256. For no elements it has one block.
@@ -113,6 +121,13 @@ impl Grid {
     #[must_use]
     pub fn cooperative(self) -> Self {
         Grid { is_cooperative: true, ..self }
+    }
+
+    /// Cuts the grid into clusters of this many blocks, at most 8, which must divide the grid: the blocks of a cluster run at the same time
+    /// and reach each other's shared memory ([`cluster`](crate::cluster)). On GPUs from compute capability 9.0 on, and on the CPU.
+    #[must_use]
+    pub fn cluster(self, blocks: impl Into<Extent>) -> Self {
+        Grid { cluster: blocks.into(), ..self }
     }
 
     /// Returns the blocks.
@@ -174,6 +189,9 @@ impl Grid {
                 threads.count()
             ));
         }
+        if let Some(problem) = self.problem_of_clusters(limits) {
+            return Some(problem);
+        }
         if self.shared_bytes > limits.shared_bytes {
             return Some(format!(
                 "{} bytes of dynamic shared memory a block, and this kernel can have {} on the device",
@@ -181,6 +199,38 @@ impl Grid {
             ));
         }
         None
+    }
+
+    fn problem_of_clusters(&self, limits: &Limits) -> Option<String> {
+        let (blocks, cluster) = (self.blocks, self.cluster);
+        if cluster == Extent::from(1) {
+            return None;
+        }
+        if !limits.has_clusters {
+            return Some(
+                "clusters of blocks need a GPU of compute capability 9.0 and kernels for sm_90: use Device::cpu(), or a grid without \
+                 clusters"
+                    .to_string(),
+            );
+        }
+        if self.is_cooperative {
+            return Some("a cooperative launch has no clusters: leave out one of the two".to_string());
+        }
+        if cluster.count() == 0 || cluster.count() > MOST_OF_CLUSTER {
+            return Some(format!(
+                "a cluster of {} blocks, and it can have 1 to {MOST_OF_CLUSTER}",
+                cluster.count()
+            ));
+        }
+        let divides = |all: u32, by: u32| all.is_multiple_of(by);
+        if divides(blocks.x, cluster.x) && divides(blocks.y, cluster.y) && divides(blocks.z, cluster.z) {
+            return None;
+        }
+        Some(format!(
+            "clusters of {:?} blocks do not divide a grid of {:?}: add blocks that have nothing to do",
+            cluster.tuple(),
+            blocks.tuple()
+        ))
     }
 }
 
@@ -196,6 +246,19 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits = crate::host::device::CPU_LIMITS;
+
+    #[test]
+    fn clusters_divide_the_grid() {
+        let problem = |grid: Grid, limits: &Limits| grid.problem(limits).unwrap_or_default();
+        assert_eq!(problem(Grid::new((4, 6), 32).cluster((2, 3)), &LIMITS), "");
+        assert_eq!(problem(Grid::new(5, 32).cluster(1), &Limits { has_clusters: false, ..LIMITS }), "");
+        let old = problem(Grid::new(4, 32).cluster(2), &Limits { has_clusters: false, ..LIMITS });
+        assert!(old.contains("9.0") && old.contains("sm_90"), "{old}");
+        assert!(problem(Grid::new((4, 6), 32).cluster((2, 4)), &LIMITS).contains("do not divide"));
+        assert!(problem(Grid::new(16, 32).cluster(16), &LIMITS).contains("a cluster of 16 blocks"));
+        assert!(problem(Grid::new(16, 32).cluster(0), &LIMITS).contains("a cluster of 0 blocks"));
+        assert!(problem(Grid::new(16, 32).cluster(2).cooperative(), &LIMITS).contains("cooperative"));
+    }
 
     #[test]
     fn sizes_that_overflow_are_problems() {

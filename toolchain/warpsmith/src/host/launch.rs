@@ -1,12 +1,13 @@
 //! Launches: what the methods of `Kernels` expand to.
 
 use core::ffi::c_void;
+use core::ptr::null_mut;
 use std::boxed::Box;
 use std::string::ToString;
 use std::sync::{Arc, PoisonError};
 use std::vec::Vec;
 
-use cudarc::driver::result;
+use cudarc::driver::{DriverError, result, sys};
 
 use super::buffer::Used;
 use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
@@ -16,6 +17,7 @@ use super::signature::{self, Parameter};
 use super::stream::Work;
 use super::{DeviceSlice, Error, Grid, Module, Result, Stream};
 use crate::back::{self, Failure, Job};
+use crate::shape::Shape;
 
 /// A launch that is being prepared.
 pub struct Launch<'a> {
@@ -28,6 +30,8 @@ pub struct Launch<'a> {
     parameters: Vec<*mut c_void>,
     /// The parameters' sizes and alignments.
     passed: Vec<Parameter>,
+    /// The parameters' types.
+    types: Option<&'static Shape>,
 }
 
 /// Dynamic shared memory that every kernel may have without asking.
@@ -54,7 +58,10 @@ impl<'a> Launch<'a> {
                 let loaded = module.loaded(kernel)?;
                 let threads = loaded.facts.block_threads.min(gpu.limits.threads);
                 let shared_bytes = gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes);
-                (Some(loaded), Limits { threads, shared_bytes, ..gpu.limits })
+                // In texts for older architectures a cluster is one block.
+                let has_clusters =
+                    gpu.limits.has_clusters && module.architecture().is_some_and(|of| of >= 90);
+                (Some(loaded), Limits { threads, shared_bytes, has_clusters, ..gpu.limits })
             }
         };
         if let Some(problem) = grid.problem(&limits) {
@@ -74,7 +81,13 @@ impl<'a> Launch<'a> {
             uses: Vec::new(),
             parameters: Vec::new(),
             passed: Vec::new(),
+            types: None,
         })
+    }
+
+    /// Notes the types of the parameters, which the kernel on the device must have as well.
+    pub fn types(&mut self, types: &'static Shape) {
+        self.types = Some(types);
     }
 
     /// Notes that the kernel reads this.
@@ -120,6 +133,7 @@ impl<'a> Launch<'a> {
             let job = Job {
                 blocks: grid.blocks.dim(),
                 threads: grid.threads.dim(),
+                cluster: grid.cluster.dim(),
                 dynamic_bytes: grid.shared_bytes as usize,
                 is_cooperative: grid.is_cooperative,
                 order,
@@ -138,7 +152,11 @@ impl<'a> Launch<'a> {
             return Err(Error::NoSuchKernel(self.kernel.to_string()));
         };
         let stream = queue.stream();
-        if let Some(difference) = signature::difference(&loaded.parameters, &self.passed) {
+        let types = loaded.types.as_deref().zip(self.types);
+        let difference = types
+            .and_then(|(declared, passed)| signature::other_types(declared, passed.text()))
+            .or_else(|| signature::difference(&loaded.parameters, &self.passed));
+        if let Some(difference) = difference {
             return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
         }
         let function = &loaded.function;
@@ -163,6 +181,8 @@ impl<'a> Launch<'a> {
                         stream.cu_stream(),
                         parameters,
                     )
+                } else if grid.cluster.count() > 1 {
+                    launch_clusters(handle, &grid, stream.cu_stream(), parameters)
                 } else {
                     result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
                 }
@@ -192,6 +212,39 @@ impl<'a> Launch<'a> {
             other => other,
         })
     }
+}
+
+/// Launches a grid of clusters.
+///
+/// # Safety
+/// The parameters are those of the function; the stream is of its device, which has clusters.
+unsafe fn launch_clusters(
+    function: sys::CUfunction,
+    grid: &Grid,
+    stream: sys::CUstream,
+    parameters: &mut [*mut c_void],
+) -> core::result::Result<(), DriverError> {
+    let ((grid_x, grid_y, grid_z), (block_x, block_y, block_z)) = (grid.blocks.tuple(), grid.threads.tuple());
+    // SAFETY: numbers, of which 0 is one.
+    let mut attribute: sys::CUlaunchAttribute = unsafe { core::mem::zeroed() };
+    attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = grid.cluster.x;
+    attribute.value.clusterDim.y = grid.cluster.y;
+    attribute.value.clusterDim.z = grid.cluster.z;
+    let config = sys::CUlaunchConfig {
+        gridDimX: grid_x,
+        gridDimY: grid_y,
+        gridDimZ: grid_z,
+        blockDimX: block_x,
+        blockDimY: block_y,
+        blockDimZ: block_z,
+        sharedMemBytes: grid.shared_bytes,
+        hStream: stream,
+        attrs: &mut attribute,
+        numAttrs: 1,
+    };
+    // SAFETY: the caller's promise; the attribute lives until the call returns.
+    unsafe { sys::cuLaunchKernelEx(&config, function, parameters.as_mut_ptr(), null_mut()) }.result()
 }
 
 fn error_of(kernel: &str, failure: Failure) -> Error {

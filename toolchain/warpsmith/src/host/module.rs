@@ -43,6 +43,8 @@ pub(crate) struct Loaded {
     pub facts: KernelFacts,
     /// What its text declares.
     pub parameters: Vec<Parameter>,
+    /// Their types, if it names them.
+    pub types: Option<String>,
     /// Whether blocks may have all the dynamic shared memory that the device has for them.
     pub has_all_shared: Mutex<bool>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
@@ -215,6 +217,7 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
             "the parameters of `{kernel}` cannot be read in the embedded PTX: build again"
         ))
     })?;
+    let types = signature::types(&text).map(str::to_string);
     gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
     let (major, minor) = gpu.properties.capability;
     let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
@@ -238,6 +241,7 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         function: Function(ManuallyDrop::new(function)),
         facts,
         parameters,
+        types,
         has_all_shared: Mutex::new(false),
         cooperative: Mutex::default(),
     })

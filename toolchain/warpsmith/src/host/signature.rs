@@ -1,7 +1,9 @@
 //! The parameters of a kernel: what its text declares, against what a launch passes.
 //!
 //! The kernel's file is compiled twice. Where the two do not see the same source, because of a feature or another `cfg`, the driver
-//! would read as many bytes as the kernel on the device takes, from arguments that are shorter.
+//! would read as many bytes as the kernel on the device takes, from arguments that are shorter, or take a float for an integer. So the
+//! types are compared, as [`Shape`](crate::shape::Shape) describes them, and the sizes: those of kernels that were written without
+//! `#[kernel]`, too.
 
 use core::fmt;
 use std::format;
@@ -46,6 +48,17 @@ pub(crate) fn declared(text: &str, kernel: &str) -> Option<Vec<Parameter>> {
             None => {}
         }
     }
+}
+
+/// Returns the types of the parameters that a text names for its kernel; `None` if it names none.
+pub(crate) fn types(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.trim_start().strip_prefix("// parameters:")).map(str::trim)
+}
+
+/// Says how the types of a kernel's parameters differ, if they do.
+pub(crate) fn other_types(declared: &str, passed: &str) -> Option<String> {
+    (declared != passed)
+        .then(|| format!("its parameters on the device are ({declared}), and the host passes ({passed})"))
 }
 
 /// Reads one declaration, such as `.param .u64 .ptr .align 4 name` or `.param .align 4 .b8 name[16]`.
@@ -132,6 +145,20 @@ mod tests {
         assert_eq!(declared(TEXT, "nothing"), Some(vec![]));
         assert_eq!(declared(TEXT, "scale"), None);
         assert_eq!(declared(".entry k(\n.param .texref t\n)", "k"), None);
+    }
+
+    #[test]
+    fn a_text_names_the_types() {
+        let text = TEXT.replace(
+            "{\n}\n.visible .entry nothing",
+            "{\n\t// parameters: f32, &[u8]\n}\n.visible .entry nothing",
+        );
+        assert_eq!(types(&text), Some("f32, &[u8]"));
+        assert_eq!(types(TEXT), None);
+        assert_eq!(other_types("f32, &[u8]", "f32, &[u8]"), None);
+        let text = other_types("f32, &[u8]", "u32, &[u8]").unwrap();
+        assert!(text.contains("(f32, &[u8])") && text.contains("(u32, &[u8])"), "{text}");
+        assert_eq!(types("{\n\t// parameters: \n"), Some(""));
     }
 
     #[test]

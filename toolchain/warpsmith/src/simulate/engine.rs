@@ -4,6 +4,7 @@
 //! worker goes on. So a kernel without barriers runs on one worker, without a switch, and the order is always the engine's:
 //! in turn, or shuffled by a seed. Workers are kept from block to block.
 
+use core::fmt;
 use core::panic::Location;
 use std::any::Any;
 use std::boxed::Box;
@@ -19,6 +20,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::CURRENT;
+use super::memory::Memory;
 
 /// An extent or a position in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl Dim {
     }
 
     /// Returns the position with this number, x running fastest.
-    fn at(self, number: u64) -> Dim {
+    pub fn at(self, number: u64) -> Dim {
         let (x, y) = (self.x as u64, self.y as u64);
         Dim { x: (number % x) as u32, y: (number / x % y) as u32, z: (number / x / y) as u32 }
     }
@@ -53,6 +55,8 @@ pub enum Order {
 pub struct Job<'a> {
     pub blocks: Dim,
     pub threads: Dim,
+    /// The blocks of a cluster; they divide those of the launch.
+    pub cluster: Dim,
     pub dynamic_bytes: usize,
     /// Whether all blocks run together.
     pub is_cooperative: bool,
@@ -76,9 +80,27 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Barrier,
+    /// A barrier of the block with a number of its own, for as many warps.
+    Warps {
+        id: u32,
+        warps: u32,
+    },
+    Cluster,
     Grid,
     /// An operation of these lanes.
     Warp(u32),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Barrier => f.write_str("the barrier"),
+            Kind::Warps { id, warps } => write!(f, "barrier {id} for {warps} warps"),
+            Kind::Cluster => f.write_str("the barrier of the cluster"),
+            Kind::Grid => f.write_str("the barrier of the grid"),
+            Kind::Warp(_) => f.write_str("the operation of the warp"),
+        }
+    }
 }
 
 type Place = &'static Location<'static>;
@@ -86,7 +108,7 @@ type Place = &'static Location<'static>;
 /// Threads that wait for each other.
 struct Meeting {
     kind: Kind,
-    /// The block at hand, and the warp in it; 0 where the kind is about more than those.
+    /// The block at hand, or the cluster, and the warp in it; 0 where the kind is about more than those.
     block: u32,
     warp: u32,
     place: Place,
@@ -114,34 +136,17 @@ struct Worker {
 }
 
 /// A block at hand.
-struct Block {
+pub(super) struct Block {
     position: Dim,
-    shared: HashMap<(usize, usize), Memory>,
+    /// By place in the source, size, and whether it is kept.
+    pub shared: HashMap<(usize, usize, bool), Memory>,
     shared_bytes: usize,
-    dynamic: Memory,
+    pub dynamic: Memory,
 }
 
-/// Bytes with any alignment that is asked for. At first they are all ones: not a number, for floats.
-struct Memory {
-    words: Box<[u128]>,
-    offset: usize,
-}
-
-impl Memory {
-    fn new(bytes: usize, align: usize) -> Self {
-        let words = vec![u128::MAX; (bytes + align).div_ceil(16).max(1)].into_boxed_slice();
-        let offset = words.as_ptr().cast::<u8>().align_offset(align);
-        Memory { words, offset }
-    }
-
-    fn start(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast::<u8>().wrapping_add(self.offset)
-    }
-}
-
-struct State {
+pub(super) struct State {
     threads: Vec<Thread>,
-    blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
     /// The threads that can run.
     ready: VecDeque<u32>,
     workers: Vec<Worker>,
@@ -150,9 +155,9 @@ struct State {
     meetings: Vec<Meeting>,
     /// Threads at hand that have not ended.
     live: u32,
-    /// Blocks that have been started.
-    started_blocks: u64,
-    shuffled_blocks: Vec<u64>,
+    /// Clusters that have been started.
+    started_clusters: u64,
+    shuffled_clusters: Vec<u64>,
     random: u64,
     /// What threads have spent on letting others run, since one of them got further.
     waiting: u64,
@@ -163,8 +168,9 @@ struct State {
 }
 
 pub struct Engine {
-    blocks: Dim,
+    pub(super) blocks: Dim,
     threads: Dim,
+    pub(super) cluster: Dim,
     dynamic_bytes: usize,
     is_cooperative: bool,
     order: Order,
@@ -233,11 +239,11 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
         Order::Ascending => 0,
         Order::Shuffled(seed) => seed,
     };
-    let mut shuffled_blocks = Vec::new();
+    let mut shuffled_clusters = Vec::new();
     if job.order != Order::Ascending && !job.is_cooperative {
-        shuffled_blocks = (0..job.blocks.count()).collect();
-        for i in (1..shuffled_blocks.len()).rev() {
-            shuffled_blocks.swap(i, next(&mut random) as usize % (i + 1));
+        shuffled_clusters = (0..job.blocks.count() / job.cluster.count()).collect();
+        for i in (1..shuffled_clusters.len()).rev() {
+            shuffled_clusters.swap(i, next(&mut random) as usize % (i + 1));
         }
     }
     let body: *const (dyn Fn() + '_) = job.body;
@@ -246,6 +252,7 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let engine = Arc::new(Engine {
         blocks: job.blocks,
         threads: job.threads,
+        cluster: job.cluster,
         dynamic_bytes: job.dynamic_bytes,
         is_cooperative: job.is_cooperative,
         order: job.order,
@@ -259,8 +266,8 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
             joins: Vec::new(),
             meetings: Vec::new(),
             live: 0,
-            started_blocks: 0,
-            shuffled_blocks,
+            started_clusters: 0,
+            shuffled_clusters,
             random,
             waiting: 0,
             failure: None,
@@ -301,7 +308,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 impl Engine {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -310,29 +317,29 @@ impl Engine {
     }
 
     /// Returns the block's threads, as the number of a slot is made of them.
-    fn block_size(&self) -> u32 {
+    pub(super) fn block_size(&self) -> u32 {
         self.threads.count() as u32
     }
 
-    /// Prepares the next block, or all of a cooperative launch. Returns false if none is left.
+    /// Prepares the blocks of the next cluster, or all of a cooperative launch. Returns false if none is left.
     fn start_blocks(&self, state: &mut State) -> bool {
-        let total = self.blocks.count();
-        if state.started_blocks == total {
+        let total = self.clusters();
+        if state.started_clusters == total {
             return false;
         }
         let at_once = if self.is_cooperative { total } else { 1 };
         state.blocks.clear();
-        for i in state.started_blocks..state.started_blocks + at_once {
-            let number = state.shuffled_blocks.get(i as usize).copied().unwrap_or(i);
-            state.blocks.push(Block {
-                position: self.blocks.at(number),
+        for i in state.started_clusters..state.started_clusters + at_once {
+            let number = state.shuffled_clusters.get(i as usize).copied().unwrap_or(i);
+            state.blocks.extend(self.blocks_of(number).map(|position| Block {
+                position,
                 shared: HashMap::new(),
                 shared_bytes: 0,
-                dynamic: Memory::new(self.dynamic_bytes, 16),
-            });
+                dynamic: Memory::new(self.dynamic_bytes, 16, false),
+            }));
         }
-        state.started_blocks += at_once;
-        let threads = at_once as u32 * self.block_size();
+        state.started_clusters += at_once;
+        let threads = at_once as u32 * self.cluster_size() * self.block_size();
         state.threads.clear();
         state.threads.resize_with(threads as usize, || Thread { phase: Phase::Unstarted, result: [0; 32] });
         state.live = threads;
@@ -556,6 +563,11 @@ impl Engine {
         let lane = own % 32;
         let (block, warp, expected) = match kind {
             Kind::Barrier => (block, 0, self.block_size()),
+            Kind::Warps { warps, .. } => (block, 0, warps * 32),
+            Kind::Cluster => {
+                let size = self.cluster_size();
+                (block / size, 0, size * self.block_size())
+            }
             Kind::Grid => (0, 0, state.threads.len() as u32),
             Kind::Warp(mask) => (block, own / 32, (mask & self.lanes(slot)).count_ones()),
         };
@@ -571,14 +583,29 @@ impl Engine {
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
-        let is_ours = |m: &Meeting| m.kind == kind && m.block == block && m.warp == warp;
+        let is_same = |of: Kind| match (of, kind) {
+            (Kind::Warps { id, .. }, Kind::Warps { id: own, .. }) => id == own,
+            _ => of == kind,
+        };
+        let is_ours = |m: &Meeting| is_same(m.kind) && m.block == block && m.warp == warp;
         let at = state.meetings.iter().position(is_ours).unwrap_or_else(|| {
             let arrived = Vec::with_capacity(expected as usize);
             state.meetings.push(Meeting { kind, block, warp, place, arrived, values: [0; 32] });
             state.meetings.len() - 1
         });
         let meeting = &mut state.meetings[at];
-        if meeting.place != place {
+        if meeting.kind != kind {
+            let message = format!(
+                "{} waits at {kind}, which is {} at {}",
+                self.name(slot),
+                meeting.kind,
+                meeting.place
+            );
+            let failure = self.failure_of(&state, slot, message, place);
+            self.leave(state, failure);
+        }
+        // Warps may meet at different places: one makes what another waits for.
+        if meeting.place != place && !matches!(kind, Kind::Warps { .. }) {
             let message = format!(
                 "threads of a {} wait at different places: {} here, {} at {}",
                 if matches!(kind, Kind::Warp(_)) { "warp" } else { "block" },
@@ -594,8 +621,22 @@ impl Engine {
             Kind::Warp(_) => meeting.values[lane as usize] = value,
             _ => meeting.values[0] += value,
         }
-        if meeting.arrived.len() as u32 == expected {
-            let meeting = state.meetings.swap_remove(at);
+        let is_complete = match kind {
+            Kind::Warps { warps, .. } => {
+                meeting.arrived.len() as u32 >= warps && self.whole_warps(&meeting.arrived).0 == warps
+            }
+            _ => meeting.arrived.len() as u32 == expected,
+        };
+        if is_complete {
+            let mut meeting = state.meetings.swap_remove(at);
+            if let Kind::Warps { .. } = kind {
+                let (_, others) = self.whole_warps(&meeting.arrived);
+                if !others.is_empty() {
+                    meeting.arrived.retain(|slot| !others.contains(slot));
+                    let values = [0; 32];
+                    state.meetings.push(Meeting { kind, block, warp, place, arrived: others, values });
+                }
+            }
             for &other in &meeting.arrived {
                 state.threads[other as usize].result = meeting.values;
                 state.ready.push_back(other);
@@ -611,6 +652,20 @@ impl Engine {
             state = self.lock();
         }
         Box::new(state.threads[slot as usize].result)
+    }
+
+    /// Returns the number of warps of which all threads are among these, and the threads of other warps.
+    fn whole_warps(&self, slots: &[u32]) -> (u32, Vec<u32>) {
+        let warp_of = |slot: u32| slot % self.block_size() / 32;
+        let mut counts = [0; 32];
+        slots.iter().for_each(|&slot| counts[warp_of(slot) as usize] += 1);
+        let is_whole = |slot: &u32| counts[warp_of(*slot) as usize] == self.lanes(*slot).count_ones();
+        let others: Vec<u32> = slots.iter().copied().filter(|slot| !is_whole(slot)).collect();
+        let mut whole: Vec<u32> =
+            slots.iter().filter(|slot| is_whole(slot)).map(|&slot| warp_of(slot)).collect();
+        whole.sort_unstable();
+        whole.dedup();
+        (whole.len() as u32, others)
     }
 
     /// Lets others run. `idle` is what the thread has spent on waiting since it did so last.
@@ -647,14 +702,14 @@ impl Engine {
         &self,
         slot: u32,
         site: *const u8,
-        bytes: usize,
-        align: usize,
+        (bytes, align, is_kept): (usize, usize, bool),
         place: Place,
         is_unwinding: bool,
     ) -> *mut u8 {
         let mut state = self.lock();
         let block = &mut state.blocks[(slot / self.block_size()) as usize];
-        if let Some(memory) = block.shared.get_mut(&(site.addr(), bytes)) {
+        let key = (site.addr(), bytes, is_kept);
+        if let Some(memory) = block.shared.get(&key) {
             return memory.start();
         }
         block.shared_bytes += bytes;
@@ -667,14 +722,13 @@ impl Engine {
             let failure = self.failure_of(&state, slot, message, place);
             self.leave(state, failure);
         }
-        let memory =
-            block.shared.entry((site.addr(), bytes)).or_insert_with(|| Memory::new(bytes, align.max(16)));
+        let memory = block.shared.entry(key).or_insert_with(|| Memory::new(bytes, align.max(16), is_kept));
         memory.start()
     }
 
     /// Returns the dynamic shared memory and its size.
     pub fn dynamic_shared(&self, slot: u32) -> (*mut u8, usize) {
-        let mut state = self.lock();
+        let state = self.lock();
         (state.blocks[(slot / self.block_size()) as usize].dynamic.start(), self.dynamic_bytes)
     }
 
@@ -712,7 +766,20 @@ impl Engine {
             let message = "no thread of the block can run".to_string();
             return Failure { message, place: None, position: None };
         };
-        let in_block = |slot: &u32| meeting.kind == Kind::Grid || slot / self.block_size() == meeting.block;
+        if let Kind::Warps { .. } = meeting.kind {
+            let message = format!(
+                "not as many warps reach {} as it is for: only {} {} there",
+                meeting.kind,
+                self.names(&meeting.arrived),
+                if meeting.arrived.len() == 1 { "waits" } else { "wait" }
+            );
+            return self.failure_of(state, meeting.arrived[0], message, meeting.place);
+        }
+        let in_block = |slot: &u32| match meeting.kind {
+            Kind::Grid => true,
+            Kind::Cluster => slot / self.block_size() / self.cluster_size() == meeting.block,
+            _ => slot / self.block_size() == meeting.block,
+        };
         let missing: Vec<u32> = (0..state.threads.len() as u32)
             .filter(in_block)
             .filter(|slot| !meeting.arrived.contains(slot))
@@ -726,11 +793,7 @@ impl Engine {
             .collect();
         let (ended, waiting): (Vec<u32>, Vec<u32>) =
             missing.iter().partition(|&&slot| state.threads[slot as usize].phase == Phase::Ended);
-        let what = match meeting.kind {
-            Kind::Barrier => "the barrier",
-            Kind::Grid => "the barrier of the grid",
-            Kind::Warp(_) => "the operation of the warp",
-        };
+        let what = meeting.kind;
         let mut why = Vec::new();
         if !ended.is_empty() {
             why.push(format!("{} ended without reaching it", self.names(&ended)));

@@ -7,7 +7,9 @@ use std::cell::Cell;
 use std::ptr;
 use std::time::Instant;
 
+mod cluster;
 mod engine;
+mod memory;
 
 pub use engine::{Dim, Failure, Job, Order, run};
 use engine::{Engine, Kind, PAUSE};
@@ -143,6 +145,30 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 pub fn sync_grid() {
     let place = Location::caller();
     with_engine(|engine, slot| engine.meet(slot, Kind::Grid, place, 0));
+}
+
+#[track_caller]
+pub fn sync_warps(id: u32, warps: u32) {
+    let place = Location::caller();
+    with_engine(|engine, slot| engine.meet(slot, Kind::Warps { id, warps }, place, 0));
+}
+
+pub fn cluster_rank() -> u32 {
+    with_any_engine(|engine, slot| engine.cluster_rank(slot)).unwrap_or(0)
+}
+
+pub fn cluster_blocks() -> u32 {
+    with_any_engine(|engine, _| engine.cluster_size()).unwrap_or(1)
+}
+
+#[track_caller]
+pub fn sync_cluster() {
+    let place = Location::caller();
+    with_engine(|engine, slot| engine.meet(slot, Kind::Cluster, place, 0));
+}
+
+pub fn of_cluster(p: *mut u8, rank: u32) -> *mut u8 {
+    with_any_engine(|engine, slot| engine.of_cluster(slot, p, rank)).unwrap_or(p)
 }
 
 /// Returns the values of all lanes of the mask, with 0 for others.
@@ -316,9 +342,9 @@ pub unsafe fn shared_pointer(p: *mut u8) -> *mut u8 {
 }
 
 #[track_caller]
-pub fn shared_of_site(site: *const u8, bytes: usize, align: usize) -> *mut u8 {
+pub fn shared_of_site(site: *const u8, bytes: usize, align: usize, is_kept: bool) -> *mut u8 {
     let place = Location::caller();
-    with_any_engine(|engine, slot| engine.shared(slot, site, bytes, align, place, is_unwinding()))
+    with_any_engine(|engine, slot| engine.shared(slot, site, (bytes, align, is_kept), place, is_unwinding()))
         .expect("shared memory outside of a launch: call the kernel through `Kernels`")
 }
 

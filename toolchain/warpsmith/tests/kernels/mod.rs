@@ -1,8 +1,13 @@
-//! Kernels as they are in real programs. The same file compiles for a device.
+//! Kernels as they are in real programs. `toolchain/gpu-tests` compiles the same file for GPUs.
+
+#![allow(unexpected_cfgs, reason = "`compiled_kernels` is set by the build script of gpu-tests")]
 
 use warpsmith::prelude::*;
 
+#[cfg(not(compiled_kernels))]
 warpsmith::module!(cpu);
+#[cfg(compiled_kernels)]
+warpsmith::module!();
 
 /// Threads of a block in these kernels.
 pub const BLOCK: usize = 256;
@@ -271,6 +276,154 @@ pub fn votes(y: &mut Slots<u32>) {
     y.set(thread::index(), count | (and as u32) << 16 | (or as u32) << 17);
 }
 
+/// Groups of two warps reverse their own part of an array, each as often as its number says, with barriers of their own.
+#[kernel]
+pub fn reverse_in_groups(x: &[u32], y: &mut Slots<u32>) {
+    let tile = shared!([u32; 256]).as_ptr().cast::<u32>();
+    let (i, own) = (thread::index(), thread::in_block());
+    let barrier = block::Barrier::of_group(2);
+    let (first, size) = (own / 64 * 64, 64.min(block::threads() - own / 64 * 64));
+    let mut value = x[i.get()];
+    for _ in 0..=own / 64 {
+        // SAFETY: each thread its own place, and the group waits before and after others read.
+        value = unsafe {
+            tile.add(own as usize).write(value);
+            barrier.sync();
+            let other = tile.add((first + size - 1 - (own - first)) as usize).read();
+            barrier.sync();
+            other
+        };
+    }
+    y.set(i, value);
+}
+
+/// The first warp makes values for the second one: both wait at barriers that the rest of the block knows nothing of.
+#[kernel]
+pub fn hand_over(y: &mut Slots<u32>) {
+    let tile = shared!([u32; 32]).as_ptr().cast::<u32>();
+    let (full, empty) = (block::Barrier::new(1, 2), block::Barrier::new(2, 2));
+    let mut sum = 0;
+    // SAFETY: the first warp writes while the second waits for `full`, and the second reads while the first waits for `empty`.
+    unsafe {
+        if warp::index() == 0 {
+            for round in 0..4 {
+                tile.add(warp::lane() as usize).write(100 * round + warp::lane());
+                full.sync();
+                empty.sync();
+            }
+        } else if warp::index() == 1 {
+            for _ in 0..4 {
+                full.sync();
+                sum += tile.add(31 - warp::lane() as usize).read();
+                empty.sync();
+            }
+        }
+    }
+    y.set(thread::index(), sum);
+}
+
+/// Waits for a warp that does not come.
+#[kernel]
+pub fn waits_for_two_warps(y: &mut Slots<u32>) {
+    if warp::index() == 0 {
+        block::Barrier::new(3, 2).sync();
+    }
+    y.set(thread::index(), 1);
+}
+
+/// Waits at a barrier for which the warps name different numbers.
+#[kernel]
+pub fn disagrees_about_warps(y: &mut Slots<u32>) {
+    block::Barrier::new(3, 2 + warp::index()).sync();
+    y.set(thread::index(), 1);
+}
+
+/// Adds what the next blocks of the cluster have, and where the block is.
+#[kernel]
+pub fn neighbours_in_cluster(x: &[u32], y: &mut Slots<[u32; 4]>) {
+    let mut tile = shared!([u32; 64]);
+    let i = thread::index();
+    let (rank, blocks, own) = (cluster::rank(), cluster::blocks(), thread::in_block());
+    let last = block::threads() - 1 - own;
+    let [next, previous, none] = cluster::exchange(
+        &mut tile,
+        x[i.get()],
+        [((rank + 1) % blocks, own), ((rank + blocks - 1) % blocks, last), (blocks, own)],
+    );
+    let found = |value: Option<u32>| value.unwrap_or(u32::MAX);
+    y.set(i, [rank << 16 | blocks, found(next), found(previous), found(none)]);
+}
+
+/// Counts bytes in the memory of all blocks of a cluster, a part of the bins in each.
+#[kernel]
+pub fn histogram_by_clusters(bytes: &[u8], counts: &[AtomicU32]) {
+    let mut own = shared!([AtomicU32; 64]);
+    own.fill(0);
+    let blocks = cluster::blocks();
+    cluster::atomics(&own, |all| {
+        for i in thread::strided(bytes.len()) {
+            let bin = bytes[i.get()] as u32;
+            if let Some(bin) = all.get(bin % blocks, (bin / blocks) as usize) {
+                bin.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let mut at = thread::in_block();
+    while let (Some(own), Some(count)) =
+        (own.get(at as usize), counts.get((at * blocks + cluster::rank()) as usize))
+    {
+        count.fetch_add(own.load(Ordering::Relaxed), Ordering::Relaxed);
+        at += block::threads();
+    }
+}
+
+/// Writes to the memory of another block of the cluster, by its address.
+#[kernel]
+pub fn write_in_cluster(y: &mut Slots<u32>) {
+    let tile = shared!([u32; 32]);
+    let other = cluster::pointer(&tile, cluster::blocks() - 1 - cluster::rank());
+    cluster::sync();
+    if let Some(other) = other {
+        // SAFETY: all blocks have started and wait below; each thread writes its own element of one other block.
+        unsafe { (*other)[thread::in_block() as usize] = 100 * cluster::rank() + thread::in_block() };
+    }
+    cluster::sync();
+    // SAFETY: written before the barrier.
+    y.set(thread::index(), unsafe { (*tile.as_ptr())[thread::in_block() as usize] });
+}
+
+/// Waits for a cluster of which one block has ended.
+#[kernel]
+pub fn leaves_a_block_behind(y: &mut Slots<u32>) {
+    if cluster::rank() == 1 {
+        return;
+    }
+    cluster::sync();
+    y.set(thread::index(), 1);
+}
+
+/// Where a thread is, as an element of a matrix; elements without a thread stay.
+#[kernel]
+pub fn places(y: &mut Slots<[u32; 2], PerPosition>) {
+    if let Some(at) = thread::position()
+        && let Some(y) = y.get_mut(at)
+    {
+        *y = [at.row() as u32, at.column() as u32];
+    }
+}
+
+/// One element a block: the sum of its threads' values.
+#[kernel]
+pub fn sums_of_blocks(x: &[u32], y: &mut Slots<u32, PerBlock>) {
+    let sum = warp::sum(warp::ALL, x.get(thread::index().get()).copied().unwrap_or(0));
+    let mut of_warps = shared!([u32; 256]);
+    let of_warps = of_warps.exchange(sum);
+    if let Some(leader) = block::leader() {
+        let sums = (0..block::threads() / warp::LANES).map(|warp| of_warps.get(warp * warp::LANES));
+        y.set(leader, sums.sum());
+    }
+}
+
 /// Where a thread is, in three dimensions.
 #[kernel]
 pub fn positions(y: &mut Slots<[u32; 3]>) {
@@ -279,7 +432,7 @@ pub fn positions(y: &mut Slots<[u32; 3]>) {
 
 /// A product of matrices, with windows that are checked once.
 #[kernel]
-pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32>) {
+pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32, PerPosition>) {
     let mut left = shared!([f32; 256]);
     let mut right = shared!([f32; 256]);
     let (x, row) = (Below::<16>::wrap(thread::x()), Below::<16>::wrap(thread::y()));
@@ -294,8 +447,9 @@ pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32>) {
         }
         k += 16;
     }
-    // SAFETY: each element is one thread's, and the host gives n by n.
-    unsafe { y.write((thread::global_y() * n + thread::global_x()) as usize, sum) };
+    if let Some(at) = thread::position() {
+        y.set(at, sum);
+    }
 }
 
 /// Prints.

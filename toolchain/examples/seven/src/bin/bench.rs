@@ -202,7 +202,7 @@ impl Bench {
         let (left, right) = (fractions(size), fractions(2 * size).split_off(size));
         let (a, b, mut c) = (stream.upload(&left)?, stream.upload(&right)?, stream.zeroed(size)?);
         let grid = product::grid(n);
-        let own = |c: &mut Buffer<f32>| Ok(kernels.product(&stream, grid, (&a, &b, n, c))?);
+        let own = |c: &mut Buffer<f32>| Ok(kernels.product(&stream, grid, (&a, &b, n, (c, n)))?);
         let other =
             |c: &Buffer<f32>| twin.launch(grid, &[address(&a), address(&b), Argument::Word(n), address(c)]);
         let results = self.results(&twin, &mut c, own, other)?;

@@ -14,8 +14,8 @@ use warpsmith::shared::exchange_both;
 pub const SIDE: u32 = 32;
 
 #[kernel]
-pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
-    if !n.is_multiple_of(SIDE) || block::dim_z() * grid::dim_z() != 1 {
+pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32, PerPosition>) {
+    if !n.is_multiple_of(SIDE) {
         return;
     }
     let (Some(a), Some(b)) = (Matrix::of(a, n, n), Matrix::of(b, n, n)) else { return };
@@ -30,10 +30,8 @@ pub fn product(a: &[f32], b: &[f32], n: u32, c: &mut Slots<f32>) {
         };
         sum = Below::all().fold(sum, |sum, j| all_a.get(y, j).fma(all_b.get(j, x), sum));
     }
-    let at = thread::global_y() as usize * n as usize + thread::global_x() as usize;
-    if thread::global_x() < n && at < c.len() {
-        // SAFETY: within the array, and each element is one thread's, as there is no z.
-        unsafe { c.write(at, sum) };
+    if let Some(at) = thread::position() {
+        c.set(at, sum);
     }
 }
 
@@ -55,7 +53,7 @@ mod tests {
         for n in [32, 64] {
             let (left, right) = (fractions(n * n), fractions(2 * n * n).split_off(n * n));
             let (a, b, mut c) = (stream.upload(&left)?, stream.upload(&right)?, stream.zeroed(n * n)?);
-            kernels.product(&stream, grid(n as u32), (&a, &b, n as u32, &mut c))?;
+            kernels.product(&stream, grid(n as u32), (&a, &b, n as u32, (&mut c, n as u32)))?;
             let sum = |row: usize, column: usize| {
                 (0..n).fold(0.0, |sum, k| left[row * n + k].mul_add(right[k * n + column], sum))
             };
@@ -70,7 +68,7 @@ mod tests {
         let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
         let (a, b) = (stream.filled(1600, 1.0f32)?, stream.filled(1600, 1.0f32)?);
         let mut c = stream.zeroed(1600)?;
-        kernels.product(&stream, grid(40), (&a, &b, 40, &mut c))?;
+        kernels.product(&stream, grid(40), (&a, &b, 40, (&mut c, 40)))?;
         assert_eq!(stream.download(&c)?, [0.0; 1600]);
         Ok(())
     }

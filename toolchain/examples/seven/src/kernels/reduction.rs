@@ -9,7 +9,7 @@
 use super::*;
 
 #[kernel]
-pub fn block_sums(x: &[f32], sums: &mut Slots<f32>) {
+pub fn block_sums(x: &[f32], sums: &mut Slots<f32, PerBlock>) {
     let mut own = 0.0;
     let (groups, rest) = fours(x);
     for i in thread::strided(groups.len()) {
@@ -25,10 +25,8 @@ pub fn block_sums(x: &[f32], sums: &mut Slots<f32>) {
     let all = all.exchange(of_warps);
     let of_warp = all.try_get(warp::lane() * warp::LANES).unwrap_or(0.0);
     let sum = warp::sum(warp::ALL, of_warp);
-    let at = block::index() as usize;
-    if thread::in_block() == 0 && at < sums.len() {
-        // SAFETY: within the array, and only one thread of the block writes the block's element.
-        unsafe { sums.write(at, sum) };
+    if let Some(leader) = block::leader() {
+        sums.set(leader, sum);
     }
 }
 
