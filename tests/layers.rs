@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// crates below them.
 const LAYERS: [&str; 5] = ["backend", "solver", "cluster", "report", "cli"];
 /// Roots of crates whose files are looked at.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "core/src",
     "gpu-kernels/src",
     "host",
@@ -20,6 +20,7 @@ const CRATES: [&str; 13] = [
     "toolchain/compat/cuda-std/src",
     "toolchain/compat/cust/src",
     "toolchain/compat/macros/src",
+    "toolchain/driver-double/src",
     "toolchain/warpsmith-build/src",
     "toolchain/warpsmith-macros/src",
     "toolchain/warpsmith/src",

@@ -1,13 +1,13 @@
 //! Whichever call of the GPU's driver fails, a run ends with a message and the status of a failed backend, keeps the best tour
 //! and gives back all that it had of the device.
 //!
-//! The program runs with a double of the driver (`driver.rs`) that lets one call after the other fail. With a real GPU the calls
+//! The program runs with a double of the driver (`toolchain/driver-double`) that lets one call after the other fail. With a real GPU the calls
 //! that do not fail are the real ones, and only some of the many are made to fail: each of those runs takes a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,8 +82,8 @@ impl World {
             harness::ignore(why);
             return None;
         }
-        let double = Path::new(env!("CARGO_BIN_EXE_antwarp")).with_file_name("examples/libdriver_double.so");
-        assert!(double.exists(), "no {}: cargo build --example driver_double", double.display());
+        let double = std::env::current_exe().unwrap().with_file_name("libdriver_double.so");
+        assert!(double.exists(), "cargo builds {} beside the tests", double.display());
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(double, folder.path().join("libcuda.so")).unwrap();
         let mut text =
