@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::compile::{self, Compiled, Job};
+use crate::compile::{self, Compiled, Debug, Job};
 use crate::environment::Variables;
 use crate::packaged::{self, Packaged};
-use crate::source::{Source, sources_of};
+use crate::source::{Source, package_dir, sources_of};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx, store, usage};
 
@@ -275,8 +275,9 @@ impl Builder {
     pub fn build_with(&self, toolchain: &Toolchain) -> Result<Kernels, BuildError> {
         let source = self.source()?;
         rerun_if_changed(&toolchain.rustc);
-        let targets = self.targets();
-        let jobs: Vec<Job<'_>> = targets.iter().map(|target| self.job(&source, toolchain, target)).collect();
+        let (targets, flags) = (self.targets(), self.debug().flags(&self.flags));
+        let jobs: Vec<Job<'_>> =
+            targets.iter().map(|target| self.job(&source, toolchain, target, &flags)).collect();
         let store = self.variables.value(Variables::CACHE).map(PathBuf::from);
         let kept = |job: &Job<'_>| store.as_ref().and_then(|folder| store::find(folder, job));
         let kept: Vec<Option<Compiled>> = jobs.iter().map(kept).collect();
@@ -364,7 +365,7 @@ impl Builder {
             "{} {:?} {:?} {:?} {} {:?}",
             env!("CARGO_PKG_VERSION"),
             self.targets(),
-            self.flags,
+            self.debug().flags(&self.flags),
             self.profile,
             self.std_crates,
             self.cfg_flags(source)
@@ -383,14 +384,25 @@ impl Builder {
             flags.chain(self.cfgs.iter().filter(|(_, set)| *set).map(|(name, _)| format!("--cfg={name}")));
         // The host's compiler knows which features there are, and warns of others.
         let of_file = ["--check-cfg=cfg(feature, values(any()))", "-Dunexpected_cfgs"];
-        flags.chain(of_file.iter().filter(|_| is_file).map(ToString::to_string)).collect()
+        let flags = flags.chain(of_file.iter().filter(|_| is_file).map(ToString::to_string));
+        flags.chain(self.debug().last_crate_flags(&package_dir())).collect()
     }
 
     fn out_dir_or_default(&self) -> PathBuf {
         self.out_dir.clone().unwrap_or_else(out_dir_from_env)
     }
 
-    fn job<'a>(&'a self, source: &'a Source, toolchain: &'a Toolchain, target: &'a Target) -> Job<'a> {
+    fn debug(&self) -> Debug {
+        Debug::from_value(self.variables.value(Variables::DEBUG).as_deref())
+    }
+
+    fn job<'a>(
+        &'a self,
+        source: &'a Source,
+        toolchain: &'a Toolchain,
+        target: &'a Target,
+        flags: &'a [String],
+    ) -> Job<'a> {
         Job {
             toolchain,
             source,
@@ -398,7 +410,7 @@ impl Builder {
             // A build script may write only to OUT_DIR. Cargo keeps that folder from build to build.
             cache_dir: self.cache_dir.clone().unwrap_or_else(|| self.out_dir_or_default().join("device")),
             target,
-            flags: &self.flags,
+            flags,
             profile: &self.profile,
             std_crates: self.std_crates,
             cfgs: self.cfg_flags(source),
@@ -427,8 +439,8 @@ impl Builder {
         };
         let Compiled { ptx, findings, messages, files: read, variables } = compiled;
         let refuse = |faults| BuildError::Check { arch: arch.into(), faults };
-        let lines = self.variables.value(Variables::DEBUG).is_some();
-        let ptx = if lines { ptx } else { ptx::without_lines(&ptx) };
+        let debug = self.debug();
+        let ptx = if debug == Debug::No { ptx::without_lines(&ptx) } else { ptx };
         let text = ptx::finish(&ptx, arch).map_err(|fault| refuse(vec![fault]))?;
         let report = ptx::check(&text, &self.one_barrier, findings);
 
@@ -445,7 +457,9 @@ impl Builder {
         // Cargo shows this with -vv.
         println!("kernels for {arch}, in {}:\n{used}{why}{report}", file.path.display());
         let warnings = usage::spills(&usages).into_iter().chain(compiler_warnings(&messages));
-        let all: Vec<String> = report.summary().into_iter().chain(warnings).collect();
+        // Calls and stack are what panics with messages need.
+        let summary = report.summary().filter(|_| debug != Debug::Panics);
+        let all: Vec<String> = summary.into_iter().chain(warnings).collect();
         if !all.is_empty() {
             println!("cargo::warning=kernels for {arch}: {}; see {}", all.join("; "), file.report.display());
         }

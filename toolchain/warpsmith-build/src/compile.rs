@@ -1,6 +1,7 @@
 //! One run of cargo and rustc: kernels in, raw PTX out.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +17,57 @@ pub const FLAGS: &[&str] = &[
     "-Zmir-enable-passes=-JumpThreading",
     "-Zmir-enable-passes=-MatchBranchSimplification",
     "-Zunstable-options",
-    "-Cpanic=immediate-abort",
+    SILENT_PANIC,
     "-Cpasses=infer-address-spaces",
     "-Cllvm-args=-opt-disable=slsr",
 ];
+
+/// The flag by which a panic ends a kernel without a message, and that by which it calls the panic handler.
+const SILENT_PANIC: &str = "-Cpanic=immediate-abort";
+const REPORTED_PANIC: &str = "-Cpanic=abort";
+/// The flag by which the last crate checks arithmetic, and `debug_assert!`.
+const DEBUG_ASSERTIONS: &str = "-Cdebug-assertions=yes";
+
+/// What the kernels contain for debugging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Debug {
+    /// Nothing.
+    No,
+    /// Line tables, for profilers. The code is the same.
+    Lines,
+    /// Line tables, and other code: debug assertions, and panics that reach the host with message, file and line.
+    Panics,
+}
+
+impl Debug {
+    /// Reads the value of `KERNEL_DEBUG`: `lines`, or anything else for all of it.
+    pub fn from_value(value: Option<&OsStr>) -> Debug {
+        match value {
+            None => Debug::No,
+            Some(value) if value == "0" => Debug::No,
+            Some(value) if value == "lines" => Debug::Lines,
+            Some(_) => Debug::Panics,
+        }
+    }
+
+    /// Returns the flags for every crate, made of those without debugging.
+    pub(crate) fn flags(self, flags: &[String]) -> Vec<String> {
+        let of = |flag: &String| match flag.as_str() {
+            SILENT_PANIC if self == Debug::Panics => REPORTED_PANIC.to_string(),
+            _ => flag.clone(),
+        };
+        flags.iter().map(of).collect()
+    }
+
+    /// Returns flags for the last crate. Panics name files as the host's do, relative to the package.
+    pub(crate) fn last_crate_flags(self, package: &Path) -> Vec<String> {
+        if self != Debug::Panics {
+            return Vec::new();
+        }
+        let relative = format!("--remap-path-prefix={}=", package.display());
+        vec![DEBUG_ASSERTIONS.to_string(), relative, "--remap-path-scope=macro".to_string()]
+    }
+}
 
 /// The crates of the standard library that kernels with an allocator need.
 pub(crate) const WITH_ALLOC: &str = "core,alloc";
@@ -274,6 +322,21 @@ fn copy_into(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_kernels_with_panics_have_other_flags() {
+        let flags: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
+        let of = |value: Option<&str>| Debug::from_value(value.map(OsStr::new));
+        assert_eq!([None, Some("0"), Some("lines")].map(of), [Debug::No, Debug::No, Debug::Lines]);
+        let package = Path::new("/p");
+        for debug in [Debug::No, Debug::Lines] {
+            assert_eq!(debug.flags(&flags), flags);
+            assert!(debug.last_crate_flags(package).is_empty());
+        }
+        let changed = of(Some("1")).flags(&flags).into_iter().filter(|flag| !flags.contains(flag));
+        assert_eq!(changed.collect::<Vec<_>>(), ["-Cpanic=abort"]);
+        assert!(of(Some("1")).last_crate_flags(package).contains(&"--remap-path-prefix=/p=".to_string()));
+    }
 
     #[test]
     fn findings_stay_when_the_text_is_gone() {

@@ -21,7 +21,7 @@ impl Variables {
     pub const CARGO: &str = "KERNEL_CARGO";
     /// `KERNEL_RUSTC`: the kernels' compiler.
     pub const RUSTC: &str = "KERNEL_RUSTC";
-    /// `KERNEL_DEBUG`: line tables in the PTX.
+    /// `KERNEL_DEBUG`: kernels for debugging, see [`Debug`](crate::compile::Debug).
     pub const DEBUG: &str = "KERNEL_DEBUG";
     /// `KERNEL_CACHE`: a folder that keeps compiled kernels.
     pub const CACHE: &str = "KERNEL_CACHE";

@@ -20,6 +20,10 @@ const NO_KERNELS: &str = "there is no kernel: write `#[kernel]` before a public 
 const SIGNATURE: &str = " warpsmith_signature_";
 /// Functions that the driver provides, the heap among them.
 const DRIVER_FUNCTIONS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
+/// The library's variable for where a failing kernel leaves its message.
+const RECORD: &str = "warpsmith_record";
+/// A part of the name of the function that ends a kernel whose `device_assert!` fails.
+const FAILURE: &str = "___assert_failed";
 /// Functions of C by which `==` compares slices.
 const COMPARISONS: [&str; 2] = ["memcmp", "bcmp"];
 /// Compares bytes, and returns the difference of the first two that are not the same.
@@ -184,7 +188,8 @@ impl fmt::Display for Report {
 pub fn finish(ptx: &str, arch: &str) -> Result<String, String> {
     // "debug" would make ptxas stop optimising; the line tables work without it.
     let text = ptx.replacen(&format!(".target {arch}, debug"), &format!(".target {arch}"), 1);
-    let mut text = name_parameters(&define_comparisons(&drop_needless_declarations(&text)));
+    let text = without_unused_record(define_comparisons(&drop_needless_declarations(&text)));
+    let mut text = name_parameters(&text);
     for (kernel, bounds) in launch_bounds(ptx)? {
         let head = format!(".visible .entry {kernel}(");
         let missing = || format!("launch bounds for a kernel that does not exist: {kernel}");
@@ -289,6 +294,18 @@ fn drop_needless_declarations(ptx: &str) -> String {
         dropping &= !line.trim_end().ends_with(';');
     }
     kept
+}
+
+/// Removes the variable by which the library's failing kernels find the host's memory for their message, unless there is one that can
+/// fail with a message.
+fn without_unused_record(mut ptx: String) -> String {
+    let Some(name) = ptx.find(RECORD) else { return ptx };
+    let line = ptx[..name].rfind('\n').map_or(0, |end| end + 1);
+    let end = name + ptx[name..].find('\n').map_or(ptx.len() - name, |end| end + 1);
+    if ptx[line..].starts_with(".visible .global") && !ptx[end..].contains(RECORD) {
+        ptx.replace_range(line..end, "");
+    }
+    ptx
 }
 
 /// Defines the functions of C by which `==` compares slices, where the text calls them and nobody defines them.
@@ -405,8 +422,11 @@ fn read_statement(statement: &str, kernel: &str, report: &mut Report) {
     if BARRIERS.iter().any(|barrier| op.starts_with(barrier)) {
         *report.barriers.entry(kernel.to_string()).or_insert(0) += 1;
     }
-    // What compares bytes of any memory is generic by nature.
-    if let Some(kind) = finding(op).filter(|_| !COMPARISONS.contains(&kernel)) {
+    // What compares bytes of any memory is generic by nature. What ends a kernel costs nothing before.
+    let is_meant = COMPARISONS.contains(&kernel)
+        || kernel.contains(FAILURE)
+        || op.starts_with("call") && statement.contains(FAILURE);
+    if let Some(kind) = finding(op).filter(|_| !is_meant) {
         report.findings.push(Finding { kernel: kernel.to_string(), kind, text: statement.to_string() });
     }
 }
@@ -652,6 +672,22 @@ mod tests {
         let done = finish(&text, "sm_70").unwrap();
         let body = kernel("scale_f32", "").replace("{\n", "{\n\t// parameters: f32, ?\n");
         assert_eq!(done, format!("{others}{body}"));
+    }
+
+    #[test]
+    fn a_failed_assertion_is_no_finding() {
+        let call = "\tcall.uni _RNvNtC_9warpsmith5print15___assert_failed, ();";
+        assert!(check_body(call).findings.is_empty());
+        assert_eq!(check_body("\tcall.uni f, ();").findings.len(), 1);
+    }
+
+    #[test]
+    fn finish_drops_the_record_that_nothing_writes() {
+        let record = ".visible .global .align 8 .b8 warpsmith_record[8];\n";
+        let (unused, used) = (kernel("k", ""), kernel("k", "\tld.global.b64 %rd1, [warpsmith_record];"));
+        assert_eq!(finish(&format!("{record}{unused}"), "sm_70").unwrap(), unused);
+        let text = format!("{record}{used}");
+        assert_eq!(finish(&text, "sm_70").unwrap(), text);
     }
 
     #[test]

@@ -369,7 +369,7 @@ fn outer_lock() -> Option<PathBuf> {
 }
 
 /// Returns the folder of the package whose build script runs; the current folder if the caller is not a build script.
-fn package_dir() -> PathBuf {
+pub(crate) fn package_dir() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env::current_dir().unwrap_or_default(), PathBuf::from)
 }
 

@@ -117,6 +117,8 @@ pub mod warp;
 
 mod misc;
 mod plain;
+#[cfg(any(target_os = "cuda", feature = "host"))]
+mod record;
 #[doc(hidden)]
 pub mod shape;
 

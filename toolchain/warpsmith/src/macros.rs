@@ -155,10 +155,10 @@ macro_rules! module {
     ($($tokens:tt)*) => {};
 }
 
-/// Ends the launch with an error if a condition does not hold. On a device the driver prints the text with file, line, block and
-/// thread, and the host gets the error "device assertion failed"; on the CPU it is a panic, which the launch returns as an error.
+/// Ends the launch with an error that has the text, file, line, block and thread, if a condition does not hold.
 ///
-/// The text is a literal without arguments. Unlike `core::assert!`, of which kernels keep no text, it costs a call where it fails.
+/// The text is a literal without arguments. `core::assert!` does the same in kernels for debugging (`WARPSMITH_KERNEL_DEBUG=1`); other
+/// kernels keep no text of it and only end.
 #[cfg(target_os = "cuda")]
 #[macro_export]
 macro_rules! device_assert {
@@ -172,15 +172,16 @@ macro_rules! device_assert {
                 text,
                 const { $crate::print::__text(concat!(file!(), "\0")) },
                 line!(),
+                column!(),
             );
         }
     };
 }
 
-/// Ends the launch with an error if a condition does not hold. On a device the driver prints the text with file, line, block and
-/// thread, and the host gets the error "device assertion failed"; on the CPU it is a panic, which the launch returns as an error.
+/// Ends the launch with an error that has the text, file, line, block and thread, if a condition does not hold.
 ///
-/// The text is a literal without arguments. Unlike `core::assert!`, of which kernels keep no text, it costs a call where it fails.
+/// The text is a literal without arguments. `core::assert!` does the same in kernels for debugging (`WARPSMITH_KERNEL_DEBUG=1`); other
+/// kernels keep no text of it and only end.
 #[cfg(not(target_os = "cuda"))]
 #[macro_export]
 macro_rules! device_assert {

@@ -205,16 +205,22 @@ pub const fn __text(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Fails as C's `assert` does: the driver prints the text, and the host gets an error.
+/// Ends the launch with an error: the host gets the text and the place. If it gave no memory for them, the driver prints them, as for
+/// C's `assert`.
 #[cfg(target_os = "cuda")]
 #[cold]
-#[inline(always)]
-pub fn __assert_failed(text: &'static CStr, file: &'static CStr, line: u32) -> ! {
+#[inline(never)]
+pub fn __assert_failed(text: &'static CStr, file: &'static CStr, line: u32, column: u32) -> ! {
     unsafe extern "C" {
         fn __assertfail(text: *const u8, file: *const u8, line: u32, function: *const u8, size: usize);
     }
-    // SAFETY: three texts.
-    unsafe { __assertfail(text.as_ptr().cast(), file.as_ptr().cast(), line, c"kernel".as_ptr().cast(), 1) };
+    if !crate::record::is_given() {
+        // SAFETY: three texts.
+        unsafe {
+            __assertfail(text.as_ptr().cast(), file.as_ptr().cast(), line, c"kernel".as_ptr().cast(), 1)
+        };
+    }
+    crate::record::write(file.to_bytes(), line, column, |writer| writer.add(text.to_bytes()));
     crate::trap()
 }
 

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! The environment variables are those of warpsmith-build: `WARPSMITH_KERNEL_RUSTC` names the compiler of the kernels,
-//! `WARPSMITH_KERNELS=skip` makes a build without any, `WARPSMITH_KERNEL_DEBUG=1` keeps source lines.
+//! `WARPSMITH_KERNELS=skip` makes a build without any, `WARPSMITH_KERNEL_DEBUG=lines` keeps source lines.
 
 use std::env;
 use std::error::Error;
@@ -78,7 +78,7 @@ impl From<BuildError> for CudaBuilderError {
 pub enum DebugInfo {
     /// Nothing.
     None,
-    /// Files and lines. Kept with the environment variable `WARPSMITH_KERNEL_DEBUG=1` alone.
+    /// Files and lines. Kept with the environment variable `WARPSMITH_KERNEL_DEBUG=lines` alone.
     LineTables,
 }
 
@@ -185,14 +185,14 @@ impl CudaBuilder {
 
     /// Is ignored with a warning unless `false`.
     pub fn generate_line_info(self, on: bool) -> Self {
-        self.ignore(on, "generate_line_info: set WARPSMITH_KERNEL_DEBUG=1 for source lines in the PTX")
+        self.ignore(on, "generate_line_info: set WARPSMITH_KERNEL_DEBUG=lines for source lines in the PTX")
     }
 
     /// Is ignored with a warning unless [`DebugInfo::None`].
     pub fn debug(self, debug: DebugInfo) -> Self {
         self.ignore(
             debug != DebugInfo::None,
-            "debug: set WARPSMITH_KERNEL_DEBUG=1 for source lines in the PTX",
+            "debug: set WARPSMITH_KERNEL_DEBUG=lines for source lines in the PTX",
         )
     }
 

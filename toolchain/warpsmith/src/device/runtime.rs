@@ -1,8 +1,13 @@
 //! What `core` and compiled code expect to find: the end of a panic, `memcmp`, and a heap.
 
-/// Kernels are compiled so that a panic becomes a trap at once; this is for compilers that want the function nevertheless.
+/// Leaves the message and its place for the host. Only kernels for debugging come here: in others a panic becomes a trap at once.
 #[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let place = info.location();
+    let (file, line, column) = place.map_or(("", 0, 0), |at| (at.file(), at.line(), at.column()));
+    crate::record::write(file.as_bytes(), line, column, |writer| {
+        let _ = core::fmt::Write::write_fmt(writer, format_args!("{}", info.message()));
+    });
     super::trap()
 }
 

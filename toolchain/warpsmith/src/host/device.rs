@@ -134,14 +134,18 @@ impl Device {
         }
     }
 
-    /// Sets the stack of each thread, in bytes. The driver reserves what it can tell a kernel needs. It cannot tell for
-    /// `core::fmt`, `dyn` and recursion: a kernel that formats an integer needs 2 KiB, a float 4 KiB, `format!` 8 KiB. On the
-    /// CPU it does nothing.
+    /// Sets the stack of each thread, in bytes. It is seldom needed: the driver gives each kernel what it and the functions that it
+    /// calls by name need. It cannot tell for recursion and for what is called through a pointer (`core::fmt`, `dyn`). When such a
+    /// kernel is loaded, each thread gets 8 KiB, unless this was called before. That is enough for `format!`; deep recursion needs
+    /// more. On the CPU it does nothing.
     ///
     /// # Errors
     /// If the driver fails: the memory for all threads that the device can have at once may not suffice.
     pub fn set_stack_bytes(&self, bytes: usize) -> Result {
-        self.set_limit(gpu::Limit::CU_LIMIT_STACK_SIZE, bytes)
+        match &*self.0 {
+            Kind::Cpu(_) => Ok(()),
+            Kind::Gpu(gpu) => gpu.set_stack(bytes).map_err(gpu::failed("setting the stack")),
+        }
     }
 
     /// Sets the size of the heap from which kernels allocate, in bytes; the driver's is 8 MiB. Before the first launch. On the CPU

@@ -82,7 +82,9 @@ pub enum Error {
         /// Bytes that are free, if known.
         free: Option<u64>,
     },
-    /// A kernel failed on the CPU: a panic, a barrier that not all threads reach.
+    /// A kernel failed and said why: a failed `device_assert!`; on the CPU, and in kernels for debugging
+    /// (`WARPSMITH_KERNEL_DEBUG=1`), any panic; on the CPU, also a barrier that not all threads reach. A GPU takes no more work of
+    /// this process then.
     Kernel {
         /// The kernel.
         kernel: String,
@@ -93,7 +95,7 @@ pub enum Error {
         /// Block and thread, as x, y and z, if known.
         position: Option<([u32; 3], [u32; 3])>,
     },
-    /// A kernel failed on a GPU; the device takes no more work of this process.
+    /// A kernel failed on a GPU, and only the driver says why; the device takes no more work of this process.
     DeviceFault {
         /// The driver's error.
         message: String,
@@ -174,6 +176,7 @@ impl fmt::Display for Error {
                 write!(f, "{what} of {of} cannot be used with {with}: ")?;
                 f.write_str(match *what {
                     "kernels" => "load them for that device, too, or use a stream of their own device",
+                    "pinned memory" => "allocate it for that device",
                     _ => "copy the data to that device first",
                 })
             }
@@ -200,8 +203,8 @@ impl fmt::Display for Error {
             }
             Error::DeviceFault { message } => write!(
                 f,
-                "a kernel failed on the GPU ({message}), which takes no more work of this process. Run it on Device::cpu() for the \
-                 place, or under compute-sanitizer"
+                "a kernel failed on the GPU ({message}), which takes no more work of this process. For a panic's message, file and \
+                 line, build with WARPSMITH_KERNEL_DEBUG=1; for other faults, run it on Device::cpu() or under compute-sanitizer"
             ),
             Error::Driver { doing, message } => write!(f, "{doing}: the NVIDIA driver reports {message}"),
             Error::Misuse(problem) => f.write_str(problem),

@@ -2,14 +2,15 @@
 
 use std::format;
 use std::string::{String, ToString};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::vec::Vec;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result};
 
 use super::grid::{Extent, Limits};
-use super::{Error, Properties, Result};
+use super::{Error, Properties, Result, failure};
 
 pub(crate) use cudarc::driver::sys::CUlimit as Limit;
 
@@ -22,7 +23,16 @@ pub(crate) struct Gpu {
     pub limits: Limits,
     /// As the driver gives it: 1000 major + 10 minor.
     pub driver: i32,
+    /// Whether the program chose the stack of each thread, or it has been made larger.
+    has_stack: Mutex<bool>,
 }
+
+/// Stack of each thread, in bytes, where the driver cannot tell what a kernel needs: `core::fmt` with a float needs 4 KiB, and
+/// `format!` 8 KiB.
+const UNKNOWN_STACK: usize = 8 << 10;
+
+/// Whether a kernel was loaded of which the driver cannot tell the stack.
+static HAS_UNKNOWN_STACK: AtomicBool = AtomicBool::new(false);
 
 /// Errors after which a device takes no more work of a process: a kernel did something impossible, or failed an assertion.
 const FAULTS: [sys::CUresult; 10] = [
@@ -65,13 +75,25 @@ pub(crate) fn not_loaded(kernel: &str, error: DriverError, log: &str) -> Error {
 pub(crate) fn failed(doing: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
         if FAULTS.contains(&error.0) {
-            return Error::DeviceFault { message: describe(&error) };
+            return failure::find().unwrap_or_else(|| Error::DeviceFault { message: fault(&error) });
         }
         if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             return Error::OutOfMemory { bytes: 0, free: None };
         }
         Error::Driver { doing, message: describe(&error) }
     }
+}
+
+/// Describes a failure of a kernel, with a cause that the driver does not know.
+fn fault(error: &DriverError) -> String {
+    let text = describe(error);
+    if HAS_UNKNOWN_STACK.load(Ordering::Relaxed) {
+        return format!(
+            "{text}; a kernel that recurses, or calls through `dyn` or `core::fmt`, may have had too little stack: \
+             Device::set_stack_bytes"
+        );
+    }
+    text
 }
 
 pub(crate) fn describe(error: &DriverError) -> String {
@@ -190,7 +212,27 @@ impl Gpu {
         unsafe { context.disable_event_tracking() };
         let Known { properties, limits, driver } = known(ordinal).map_err(&fail)?;
         let spare = context.new_stream().map_err(&fail)?;
-        Ok(Gpu { context, spare, properties, limits, driver })
+        Ok(Gpu { context, spare, properties, limits, driver, has_stack: Mutex::new(false) })
+    }
+
+    /// Sets the stack of each thread, as the program asks.
+    pub fn set_stack(&self, bytes: usize) -> core::result::Result<(), DriverError> {
+        let mut has_stack = self.has_stack.lock().unwrap_or_else(PoisonError::into_inner);
+        self.context.set_limit(Limit::CU_LIMIT_STACK_SIZE, bytes)?;
+        *has_stack = true;
+        Ok(())
+    }
+
+    /// Makes room for a kernel of which the driver cannot tell the stack, unless the program chose one.
+    pub fn make_stack(&self) {
+        HAS_UNKNOWN_STACK.store(true, Ordering::Relaxed);
+        let mut has_stack = self.has_stack.lock().unwrap_or_else(PoisonError::into_inner);
+        if !core::mem::replace(&mut has_stack, true) {
+            let limit = Limit::CU_LIMIT_STACK_SIZE;
+            let is_less = self.context.get_limit(limit).is_ok_and(|bytes| bytes < UNKNOWN_STACK);
+            // Where memory does not suffice the kernel may still do with less.
+            let _ = is_less.then(|| self.context.set_limit(limit, UNKNOWN_STACK));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod cache;
 mod device;
 mod error;
 mod event;
+mod failure;
 mod gpu;
 mod graph;
 mod grid;
@@ -15,6 +16,7 @@ mod launch;
 mod module;
 mod queue;
 mod signature;
+mod stack;
 mod stream;
 pub mod testing;
 

@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
 use std::vec::Vec;
 
-use cudarc::driver::{CudaFunction, DriverError, sys};
+use cudarc::driver::{CudaFunction, CudaModule, DriverError, sys};
 use cudarc::nvrtc;
 
 use super::buffer::Uses;
 use super::device::Kind;
+use super::failure::{self, Failure};
 use super::gpu::{self, Gpu};
 use super::image::{Image, Images, driver_for};
 use super::queue::relaxed;
 use super::signature::{self, Parameter};
-use super::{Device, Error, Properties, Result, cache};
+use super::{Device, Error, Properties, Result, cache, stack};
 
 /// The kernels of a program, for one device. Cheap to clone.
 ///
@@ -49,6 +50,8 @@ pub(crate) struct Loaded {
     pub has_all_shared: Mutex<bool>,
     /// Keeps cooperative launches apart: their barrier counts in memory of the kernel.
     pub cooperative: Mutex<Uses>,
+    /// Where it says why it fails. It goes after the function.
+    _failure: Option<Arc<Failure>>,
 }
 
 /// A kernel's function, which is unloaded when this goes: what launches it must keep it until it has run.
@@ -212,6 +215,7 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
 /// Compiles one kernel of a text, or takes it from the cache, and loads it.
 fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let text = image.only(kernel)?;
+    let (is_stack_unknown, has_record) = (stack::is_unknown(&text, kernel), failure::is_written_by(&text));
     let parameters = signature::declared(&text, kernel).ok_or_else(|| {
         Error::NoKernels(format!(
             "the parameters of `{kernel}` cannot be read in the embedded PTX: build again"
@@ -222,14 +226,19 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let (major, minor) = gpu.properties.capability;
     let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
     let from_cache = cache::get(&key).and_then(|binary| load_binary(gpu, binary, kernel).ok());
-    let function = match from_cache {
-        Some(function) => function,
+    let (module, function) = match from_cache {
+        Some(loaded) => loaded,
         None => {
             let binary = link(text).map_err(|(error, log)| gpu::not_loaded(kernel, error, &log))?;
             cache::put(&key, &binary);
             load_binary(gpu, binary, kernel).map_err(|error| gpu::not_loaded(kernel, error, ""))?
         }
     };
+    let watch = has_record.then(|| Failure::watch(&gpu.spare, &module, kernel)).transpose();
+    let watch = watch.map_err(gpu::failed("giving a kernel memory for its message"))?;
+    if is_stack_unknown {
+        gpu.make_stack();
+    }
     let fail = gpu::failed("asking for what a kernel needs");
     let facts = KernelFacts {
         registers: function.num_regs().map_err(&fail)? as u32,
@@ -244,11 +253,18 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         types,
         has_all_shared: Mutex::new(false),
         cooperative: Mutex::default(),
+        _failure: watch,
     })
 }
 
-fn load_binary(gpu: &Gpu, binary: Vec<u8>, kernel: &str) -> core::result::Result<CudaFunction, DriverError> {
-    gpu.context.load_module(nvrtc::Ptx::from_binary(binary))?.load_function(kernel)
+fn load_binary(
+    gpu: &Gpu,
+    binary: Vec<u8>,
+    kernel: &str,
+) -> core::result::Result<(Arc<CudaModule>, CudaFunction), DriverError> {
+    let module = gpu.context.load_module(nvrtc::Ptx::from_binary(binary))?;
+    let function = module.load_function(kernel)?;
+    Ok((module, function))
 }
 
 /// Compiles PTX with the driver's linker, which, unlike its loader, returns its messages.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, DriverError, sys};
+use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaStream, DriverError, sys};
 
 /// A stream of the driver that knows whether it captures a graph.
 ///
@@ -55,8 +55,7 @@ impl Queue {
         let before = self.before();
         match &*before {
             None => Ok(call(&self.stream)),
-            // Some calls that other streams may make would end the capture if its own thread made them.
-            Some(event) => relaxed(|| other.wait(event).map(|()| call(other))),
+            Some(event) => other.wait(event).map(|()| call(other)),
         }
     }
 
@@ -92,4 +91,9 @@ pub(crate) fn relaxed<R>(call: impl FnOnce() -> R) -> R {
     let exchanged = unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) };
     let _back = exchanged.result().is_ok().then_some(Back(mode));
     call()
+}
+
+/// Makes a context the thread's, to give something back. cudarc first reports what an earlier `Drop` could not.
+pub(crate) fn bind_to_give_back(context: &Arc<CudaContext>) -> Result<(), DriverError> {
+    context.bind_to_thread().or_else(|_| context.bind_to_thread())
 }
