@@ -12,7 +12,7 @@ use std::vec::Vec;
 use cudarc::driver::result;
 
 use super::device::Kind;
-use super::queue::{Queue, relaxed};
+use super::queue::{Queue, bind_to_give_back, relaxed};
 use super::{Device, Error, Result, gpu};
 use crate::DeviceCopy;
 
@@ -22,9 +22,21 @@ pub(crate) struct Memory {
     address: u64,
     bytes: usize,
     align: usize,
-    /// Whether the driver takes it back in the order of a stream.
-    is_pooled: bool,
+    origin: Origin,
     uses: Mutex<Uses>,
+}
+
+/// Where memory comes from, and therefore goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Rust's allocator: the memory of the simulated device.
+    Allocator,
+    /// A GPU's.
+    Device,
+    /// A GPU's, in the order of a stream.
+    Stream,
+    /// The driver's memory of the host, for a GPU.
+    Pinned,
 }
 
 /// The streams on a GPU that use some memory, so that what one writes and another reads or writes is kept in order. Nothing
@@ -42,6 +54,18 @@ pub(crate) type Used = (Arc<Memory>, bool);
 /// The driver aligns memory to this. On the CPU it is the least.
 const ALIGN: usize = 256;
 
+/// And memory of the host to this.
+const PAGE: usize = 4096;
+
+/// Allocates memory of zeros on the CPU. `bytes` is what was asked for, `room` what is taken.
+fn allocate_zeroed(bytes: usize, room: usize, align: usize) -> Result<u64> {
+    let out = || Error::OutOfMemory { bytes: bytes as u64, free: None };
+    let layout = Layout::from_size_align(room, align).map_err(|_| out())?;
+    // SAFETY: the layout has a size.
+    let start = unsafe { std::alloc::alloc_zeroed(layout) };
+    if start.is_null() { Err(out()) } else { Ok(start.expose_provenance() as u64) }
+}
+
 impl Memory {
     /// Allocates memory for elements with this alignment; the content is anything.
     pub fn allocate(
@@ -58,7 +82,7 @@ impl Memory {
         let align = align.max(ALIGN);
         // Empty buffers have an address, too: what a kernel only reads must not be null.
         let room = bytes.max(1);
-        let (address, is_pooled) = match (device.kind(), queue) {
+        let (address, origin) = match (device.kind(), queue) {
             (Kind::Gpu(gpu), Some(queue)) => {
                 let fail =
                     |error: cudarc::driver::DriverError| match gpu::failed("allocating device memory")(error)
@@ -70,31 +94,58 @@ impl Memory {
                         other => other,
                     };
                 gpu.context.bind_to_thread().map_err(fail)?;
-                let is_pooled = gpu.context.has_async_alloc();
+                let origin = if gpu.context.has_async_alloc() { Origin::Stream } else { Origin::Device };
                 // SAFETY: the context is bound, and the stream is one of it.
                 let address = relaxed(|| unsafe {
-                    if is_pooled {
-                        result::malloc_async(queue.stream().cu_stream(), room)
-                    } else {
-                        result::malloc_sync(room)
+                    match origin {
+                        Origin::Stream => result::malloc_async(queue.stream().cu_stream(), room),
+                        _ => result::malloc_sync(room),
                     }
                 });
-                (address.map_err(fail)?, is_pooled)
+                (address.map_err(fail)?, origin)
             }
-            _ => {
-                let out = || Error::OutOfMemory { bytes: bytes as u64, free: None };
-                let layout = Layout::from_size_align(room, align).map_err(|_| out())?;
-                // SAFETY: the layout has a size.
-                let start = unsafe { std::alloc::alloc_zeroed(layout) };
-                if start.is_null() {
-                    return Err(out());
-                }
-                (start.expose_provenance() as u64, false)
-            }
+            _ => (allocate_zeroed(bytes, room, align)?, Origin::Allocator),
         };
         let writer = queue.cloned();
         let uses = Mutex::new(Uses { writer, readers: Vec::new() });
-        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, align, is_pooled, uses }))
+        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, align, origin, uses }))
+    }
+
+    /// Allocates memory of the host, of zeros, which a GPU copies from and to by itself.
+    pub fn pinned(device: &Device, bytes: usize, align: usize) -> Result<Arc<Self>> {
+        let (room, align) = (bytes.max(1), align.max(ALIGN));
+        let (address, origin) = match device.kind() {
+            // The driver aligns it to a page.
+            Kind::Gpu(_) if align > PAGE => {
+                return Err(Error::Misuse(
+                    "pinned memory is aligned to 4096 bytes, and the type of the elements asks for more",
+                ));
+            }
+            Kind::Gpu(gpu) => {
+                let fail = |error| match gpu::failed("allocating pinned memory")(error) {
+                    Error::OutOfMemory { .. } => Error::OutOfMemory { bytes: bytes as u64, free: None },
+                    other => other,
+                };
+                gpu.context.bind_to_thread().map_err(fail)?;
+                // SAFETY: the context is bound; the memory is as large as is asked for.
+                let start = relaxed(|| unsafe {
+                    result::malloc_host(room, 0).inspect(|start| start.cast::<u8>().write_bytes(0, room))
+                });
+                (start.map_err(fail)?.expose_provenance() as u64, Origin::Pinned)
+            }
+            Kind::Cpu(_) => (allocate_zeroed(bytes, room, align)?, Origin::Allocator),
+        };
+        let uses = Mutex::default();
+        Ok(Arc::new(Memory { device: device.clone(), address, bytes: room, align, origin, uses }))
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Returns the address as a pointer; it can be followed where the memory is.
+    pub fn pointer(&self) -> *mut u8 {
+        core::ptr::with_exposed_provenance_mut(self.address as usize)
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Uses> {
@@ -136,30 +187,34 @@ impl Drop for Memory {
             let layout =
                 Layout::from_size_align(self.bytes, self.align).expect("it was allocated with this layout");
             // SAFETY: allocated with this layout, and nobody has it any more.
-            unsafe {
-                std::alloc::dealloc(core::ptr::with_exposed_provenance_mut(self.address as usize), layout)
-            };
+            unsafe { std::alloc::dealloc(self.pointer(), layout) };
             return;
         };
         // Nobody can be told of errors here; on a device that has failed all calls do.
         let uses = self.uses.get_mut().unwrap_or_else(PoisonError::into_inner);
         let last = uses.writer.take().or_else(|| uses.readers.pop());
-        match last {
-            Some(last) if self.is_pooled => {
+        match (last, self.origin) {
+            (Some(last), Origin::Stream) => {
                 let points: Vec<_> = uses.readers.drain(..).map(|reader| reader.point()).collect();
                 let _ = last.with(&gpu.spare, |stream| {
                     for point in points.iter().flatten() {
                         let _ = stream.wait(point);
                     }
                     // Of several devices, the one that was waited for may be the thread's now.
-                    gpu.context.bind_to_thread()?;
+                    bind_to_give_back(&gpu.context)?;
                     // SAFETY: allocated by the same kind of call; the stream has waited for all that use it.
                     unsafe { result::free_async(self.address, stream.cu_stream()) }
                 });
             }
+            // SAFETY: allocated by the same kind of call; its owner has waited for the copies.
+            (_, Origin::Pinned) => relaxed(|| unsafe {
+                if bind_to_give_back(&gpu.context).is_ok() {
+                    let _ = result::free_host(self.pointer().cast());
+                }
+            }),
             // SAFETY: allocated by the same kind of call; the driver waits for all work of the device.
             _ => relaxed(|| unsafe {
-                if gpu.context.bind_to_thread().is_ok() {
+                if bind_to_give_back(&gpu.context).is_ok() {
                     let _ = result::free_sync(self.address);
                 }
             }),

@@ -14,6 +14,7 @@ mod grid;
 pub mod image;
 mod launch;
 mod module;
+mod pinned;
 mod queue;
 mod signature;
 mod stack;
@@ -31,6 +32,7 @@ pub use launch::Launch;
 #[doc(hidden)]
 pub use module::Named;
 pub use module::{KernelFacts, Module};
+pub use pinned::Pinned;
 pub use stream::Stream;
 
 /// What a launch calls for each thread on the CPU.

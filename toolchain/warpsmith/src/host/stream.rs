@@ -13,7 +13,7 @@ use super::buffer::{Memory, Used};
 use super::device::Kind;
 use super::module::Loaded;
 use super::queue::{Queue, relaxed};
-use super::{Buffer, Device, DeviceSlice, Error, Event, Result, gpu};
+use super::{Buffer, Device, DeviceSlice, Error, Event, Pinned, Result, gpu};
 use crate::DeviceCopy;
 
 /// A queue of work, which the device does in order. Cheap to clone: the clones are the same queue.
@@ -189,6 +189,74 @@ impl Stream {
                 let _held = uses[0].0.lock();
                 // SAFETY: as many elements, which nobody writes now.
                 unsafe { to.copy_from_nonoverlapping(from.pointer(), from.len()) };
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies pinned memory into a buffer of the same length, in order with what else is queued. On a GPU it returns before the copy
+    /// is done.
+    ///
+    /// # Errors
+    /// If the lengths differ, one of the two is of another device, a graph is captured, or the driver fails.
+    pub fn write_pinned<T: DeviceCopy>(&self, to: &mut DeviceSlice<T>, from: &Pinned<T>) -> Result {
+        same_length(from.len(), to.len())?;
+        to.check(self.device())?;
+        from.check(self.device())?;
+        let uses = [(from.memory().clone(), false), (to.memory().clone(), true)];
+        let (address, start, bytes) = (to.address(), from.pointer(), from.bytes());
+        // SAFETY: the whole of `from` to as many elements of the device. Both wait for the copy before they go, and `from` before it
+        // is written by the host.
+        self.copy_pinned(from, false, &uses, to.pointer(), |stream| unsafe {
+            sys::cuMemcpyHtoDAsync_v2(address, start.cast(), bytes, stream).result()
+        })
+    }
+
+    /// Copies a buffer into pinned memory of the same length, in order with what else is queued. On a GPU it returns before the copy
+    /// is done; [`Pinned::as_slice`] waits for it.
+    ///
+    /// # Errors
+    /// As [`Stream::write_pinned`].
+    pub fn read_pinned<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut Pinned<T>) -> Result {
+        same_length(from.len(), to.len())?;
+        from.check(self.device())?;
+        to.check(self.device())?;
+        let uses = [(from.memory().clone(), false), (to.memory().clone(), true)];
+        let (address, start, bytes) = (from.address(), to.pointer(), to.bytes());
+        // SAFETY: as many elements of the device to the whole of `to`. Both wait for the copy before they go, and `to` before the
+        // host reads or writes it.
+        self.copy_pinned(to, true, &uses, from.pointer(), |stream| unsafe {
+            sys::cuMemcpyDtoHAsync_v2(start.cast(), address, bytes, stream).result()
+        })
+    }
+
+    /// Copies between pinned memory and as many elements at `on_device`, by `copy` on a GPU.
+    fn copy_pinned<T: DeviceCopy>(
+        &self,
+        pinned: &Pinned<T>,
+        is_to_pinned: bool,
+        uses: &[Used],
+        on_device: *mut T,
+        copy: impl FnOnce(sys::CUstream) -> core::result::Result<(), DriverError>,
+    ) -> Result {
+        let turn = self.outside_capture(
+            "copies from and to pinned memory cannot be captured into a graph: queue them before or after",
+        )?;
+        match self.cuda() {
+            Some(_) if pinned.bytes() == 0 => Ok(()),
+            Some(queue) => self.queue(&turn, uses, "copying pinned memory", || {
+                copy(queue.stream().cu_stream())?;
+                pinned.note(queue, is_to_pinned)
+            }),
+            None => {
+                let uses = in_order(uses);
+                let _held: Vec<_> = uses.iter().map(|(memory, _)| memory.lock()).collect();
+                let (from, to) = match is_to_pinned {
+                    true => (on_device, pinned.pointer()),
+                    false => (pinned.pointer(), on_device),
+                };
+                // SAFETY: as many elements of two allocations, which nobody else uses now.
+                unsafe { to.copy_from_nonoverlapping(from, pinned.len()) };
                 Ok(())
             }
         }
