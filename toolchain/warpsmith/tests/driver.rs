@@ -32,13 +32,15 @@ const HEAD: &str = ".version 7.0\n.target sm_70\n.address_size 64\n";
 const RECORD: &str = ".visible .global .align 8 .b8 warpsmith_record[8];\n";
 const WRITES_RECORD: &str = "\tld.global.b64 %rd1, [warpsmith_record];\n";
 const CALLS_POINTER: &str = "\tcall (retval0), \n\t%rd3, \n\t(\n\tparam0\n\t)\n\t, prototype_0;\n";
+const OTHER_TYPES: &str = "\t// parameters: &[f32], &mut Slots<f32>\n";
 
 fn images() -> &'static Images {
     let is_set = |name| std::env::var_os(name).is_some();
-    let (common, body) = match (is_set("KERNEL_WRITES_RECORD"), is_set("KERNEL_CALLS_POINTER")) {
-        (true, _) => (format!("{HEAD}{RECORD}"), WRITES_RECORD),
-        (_, true) => (HEAD.to_string(), CALLS_POINTER),
-        _ => (HEAD.to_string(), ""),
+    let (common, body) = match () {
+        () if is_set("KERNEL_WRITES_RECORD") => (format!("{HEAD}{RECORD}"), WRITES_RECORD),
+        () if is_set("KERNEL_CALLS_POINTER") => (HEAD.to_string(), CALLS_POINTER),
+        () if is_set("KERNEL_HAS_OTHER_TYPES") => (HEAD.to_string(), OTHER_TYPES),
+        () => (HEAD.to_string(), ""),
     };
     let parameters: Vec<String> = (0..4).map(|i| format!("\t.param .u64 add_one_param_{i}")).collect();
     let kernel = format!(".visible .entry add_one(\n{}\n)\n{{\n{body}\tret;\n}}\n", parameters.join(",\n"));
@@ -203,6 +205,11 @@ on_double! {
         expect(program.stream.download(&program.y), is_kind, &[]);
         expect(program.stream.zeroed::<u32>(3), is_kind, &[]);
         expect(program.device.synchronize(), is_kind, &[]);
+    }
+
+    fn a_kernel_compiled_from_another_source(KERNEL_HAS_OTHER_TYPES = "1") {
+        let launched = program().unwrap().launch((1, 3));
+        expect(launched, |e| matches!(e, Error::OtherSource { .. }), &["`add_one`", "&[f32]", "&[u32]"]);
     }
 
     fn grids_that_no_device_can_run() {
