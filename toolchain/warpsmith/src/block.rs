@@ -126,8 +126,8 @@ impl Barrier {
     #[inline(always)]
     #[track_caller]
     pub fn new(id: u32, warps: u32) -> Self {
-        assert!(1 <= id && id <= 15, "barrier {id}: a block has barriers 1 to 15");
-        assert!(1 <= warps && warps <= 32, "a barrier for {warps} warps: a block has 1 to 32");
+        assert!((1..=15).contains(&id), "barrier {id}: a block has barriers 1 to 15");
+        assert!((1..=32).contains(&warps), "a barrier for {warps} warps: a block has 1 to 32");
         Barrier { id, warps }
     }
 
