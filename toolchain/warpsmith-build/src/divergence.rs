@@ -572,6 +572,7 @@ mod tests {
         assert_eq!(under("\tsetp.gt.u32 %p1, %r1, 31;", barrier).len(), 1);
         // Not of all threads: the program says how many.
         assert!(under("\tsetp.gt.u32 %p1, %r1, 31;", "barrier.sync 1, 32;").is_empty());
+        assert_eq!(under("\tsetp.gt.u32 %p1, %r1, 31;", "barrier.cluster.arrive.aligned;").len(), 1);
         assert_eq!(under("\tsetp.gt.u32 %p1, %r1, 31;", "call.uni gather, (p);").len(), 1);
         assert!(under("\tsetp.gt.u32 %p1, %r1, 31;", "call.uni other, (p);").is_empty());
     }

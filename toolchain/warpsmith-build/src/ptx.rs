@@ -672,6 +672,8 @@ mod tests {
         let done = finish(&text, "sm_70").unwrap();
         let body = kernel("scale_f32", "").replace("{\n", "{\n\t// parameters: f32, ?\n");
         assert_eq!(done, format!("{others}{body}"));
+        let none = format!("{}.visible .entry k()\n{{\n\tret;\n}}\n", array("k", ""));
+        assert_eq!(finish(&none, "sm_70").unwrap(), ".visible .entry k()\n{\n\t// parameters: \n\tret;\n}\n");
     }
 
     #[test]

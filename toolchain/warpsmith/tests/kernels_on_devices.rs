@@ -208,6 +208,13 @@ fn a_kernel_with_other_types_of_the_same_size_is_not_launched(device: &Device) -
 }
 
 #[warpsmith::test]
+fn a_kernel_without_parameters(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    kernels.nothing(&stream, (1, 32), ())?;
+    stream.synchronize()
+}
+
+#[warpsmith::test]
 fn lifetimes_with_names(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let body = Body { at: [0.0; 3], mass: 2.0 };

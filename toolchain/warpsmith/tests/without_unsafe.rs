@@ -24,6 +24,33 @@ fn set<T: DeviceCopy>(value: T, y: &mut Slots<T>) {
     y.set(thread::index(), value);
 }
 
+/// What is one block's, one warp's and one cluster's: sums of rows, and each element less the sum of its own.
+#[kernel]
+fn less_its_row(x: &[u32], y: &mut Slots<u32, PerPosition>, sums: &mut Slots<u32, PerBlock>) {
+    let mut tile = shared!([u32; 32]);
+    let total = shared!([AtomicU32; 1]);
+    let Some(at) = thread::position() else { return };
+    let value = x.get(thread::index().get()).copied().unwrap_or(0);
+    let sum = warp::sum(warp::ALL, value);
+    block::Barrier::new(1, 1).sync();
+    let [other] = cluster::exchange(&mut tile, sum, [(1 - cluster::rank(), 0)]);
+    y.set(at, sum - value);
+    cluster::atomics(&total, |all| all.get(0, 0).map(|one| one.load(Ordering::Relaxed)));
+    if let Some(leader) = block::leader() {
+        sums.set(leader, sum + other.unwrap_or(0));
+    }
+}
+
+#[warpsmith::test]
+fn blocks_and_clusters(device: &Device) -> warpsmith::Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let (x, mut y, mut sums) = (stream.upload(&[1u32; 64])?, stream.zeroed(64)?, stream.zeroed(2)?);
+    let grid = Grid::new((1, 2), 32).cluster((1, 2));
+    kernels.less_its_row(&stream, grid, (&x, (&mut y, 32), &mut sums))?;
+    assert_eq!((stream.download(&y)?, stream.download(&sums)?), (vec![31; 64], vec![64; 2]));
+    Ok(())
+}
+
 #[warpsmith::test]
 fn kernels_run(device: &Device) -> warpsmith::Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);

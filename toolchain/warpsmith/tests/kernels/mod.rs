@@ -452,6 +452,10 @@ pub fn product(a: &[f32], b: &[f32], n: u32, y: &mut Slots<f32, PerPosition>) {
     }
 }
 
+/// Does nothing, with nothing.
+#[kernel]
+pub fn nothing() {}
+
 /// Prints.
 #[kernel]
 pub fn prints(x: f32) {
