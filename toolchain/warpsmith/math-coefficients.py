@@ -156,7 +156,7 @@ def main():
     print("#![allow(clippy::approx_constant, clippy::excessive_precision, reason = \"parts of constants, all digits written\")]\n")
 
     # Constants.
-    parts("REDUCE_F32", pi / 2, [24, 12, 24], "f32", "pi/2 in three positive parts; 12 bits times the second one are exact.", truncate=True)
+    parts("REDUCE_F32", pi / 2, [24, 12, 24, 24], "f32", "pi/2 in four positive parts; 12 bits times the second one are exact.", truncate=True)
     parts("PIO2_F32", pi / 2, [24, 24], "f32", "pi/2 in two parts.")
     parts("REDUCE_F64", pi / 2, [53, 27, 53], "f64", "pi/2 in three positive parts; 26 bits times the second one are exact.", truncate=True)
     parts("PIO2_F64", pi / 2, [53, 53], "f64", "pi/2 in two parts.")
@@ -184,16 +184,14 @@ def main():
         print(f"    0x{text[:4]}_{text[4:8]}_{text[8:12]}_{text[12:]},")
     print("];")
 
-    # sin r = r + r s P(s), cos r = 1 + s P(s), with s = r^2 and |r| <= pi/4, a little more for rounding of the multiple.
+    # sin r = r - r z P(z), cos r = 1 + z P(z), with z = r^2 / 2 and |r| <= pi/4, a little more for rounding of the multiple.
     quarter = (pi / 4 * mpf("1.004")) ** 2
-    sin_p, sin_w = lambda s: (sin(sqrt(s)) / sqrt(s) - 1) / s, lambda s: s * sqrt(s) / sin(sqrt(s))
-    cos_p, cos_w = lambda s: (cos(sqrt(s)) - 1) / s, lambda s: s / cos(sqrt(s))
-    half = [(0, mpf(-1) / 2)]
-    fit("SIN_F32", sin_p, sin_w, 0, quarter, range(4), "f32", "sin r = r + r s P(s), s = r^2, |r| <= pi/4")
-    fit("COS_F32", cos_p, cos_w, 0, quarter, range(4), "f32", "cos r = 1 + s P(s), s = r^2, |r| <= pi/4", fixed=half)
-    high = {5: "f64hi", 6: "f64hi"}
-    fit("SIN_F64", sin_p, sin_w, 0, quarter, range(7), "f64", "sin r = r + r s P(s), s = r^2, |r| <= pi/4; the last two have empty low words", kinds=high)
-    fit("COS_F64", cos_p, cos_w, 0, quarter, range(7), "f64", "cos r = 1 + s P(s), s = r^2, |r| <= pi/4; the last two have empty low words", kinds=high, fixed=half)
+    sin_p, sin_w = lambda z: (1 - sin(sqrt(2 * z)) / sqrt(2 * z)) / z, lambda z: z * sqrt(2 * z) / sin(sqrt(2 * z))
+    cos_p, cos_w = lambda z: (cos(sqrt(2 * z)) - 1) / z, lambda z: z / cos(sqrt(2 * z))
+    for kind, terms in ("f32", 4), ("f64", 7):
+        name = kind.upper()
+        fit(f"SIN_{name}", sin_p, sin_w, 0, quarter / 2, range(terms - (kind == "f32")), kind, "sin r = r - r z P(z), z = r^2 / 2, |r| <= pi/4")
+        fit(f"COS_{name}", cos_p, cos_w, 0, quarter / 2, range(terms), kind, "cos r = 1 + z P(z), z = r^2 / 2, |r| <= pi/4", fixed=[(0, mpf(-1))])
     tan_p, tan_w = lambda s: (tan(sqrt(s)) / sqrt(s) - 1) / s, lambda s: s * sqrt(s) / tan(sqrt(s))
     fit("TAN_F32", tan_p, tan_w, 0, quarter, range(7), "f32", "tan r = r + r s P(s), s = r^2, |r| <= pi/4")
     fit("TAN_F64", tan_p, tan_w, 0, quarter, range(15), "f64", "tan r = r + r s P(s), s = r^2, |r| <= pi/4")
@@ -204,6 +202,7 @@ def main():
     fit("EXP_F32", exp_p, exp_w, -edge, edge, range(5), "f32", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
     fit("EXP_F64", exp_p, exp_w, -edge, edge, range(10), "f64", "e^r = 1 + r + r^2 P(r), |r| <= (ln 2)/2")
     exp2_p, exp2_w = lambda f: (2**f - 1) / f, lambda f: f / 2**f
+    fit("EXP2_F32", exp2_p, exp2_w, mpf("-0.5"), mpf("0.5"), range(6), "f32", "2^f = 1 + f P(f), |f| <= 1/2")
     fit("EXP2_F64", exp2_p, exp2_w, mpf("-0.5"), mpf("0.5"), range(11), "f64", "2^f = 1 + f P(f), |f| <= 1/2")
 
     # ln(1 + f) = f - f^2/2 + f^3 P(f).
@@ -243,9 +242,9 @@ def main():
 
     # erf x = x + x P(s) for small x; 1 - exp P(x) above, up to where that rounds to 1.
     erf_p, erf_w = lambda s: erf(sqrt(s)) / sqrt(s) - 1, lambda s: sqrt(s) / erf(sqrt(s))
-    fit("ERF_F32", erf_p, erf_w, 0, 1, range(7), "f32", "erf x = x + x P(s), s = x^2, |x| < 1")
+    fit("ERF_F32", erf_p, erf_w, 0, mpf("1.25") ** 2, range(8), "f32", "erf x = x + x P(s), s = x^2, |x| < 5/4")
     fit("ERF_F64", erf_p, erf_w, 0, mpf("0.875") ** 2, range(13), "f64", "erf x = x + x P(s), s = x^2, |x| < 7/8")
-    fit("ERFC_F32", lambda x: log(erfc(x)) / log(2), lambda x: erfc(x) * log(2), 1, 4, range(8), "f32", "erf x = 1 - 2^P(x), 1 <= x < 4")
+    fit("ERFC_F32", lambda x: log(erfc(x)) / log(2), lambda x: erfc(x) * log(2), mpf("1.25"), 4, range(8), "f32", "erf x = 1 - 2^P(x), 5/4 <= x < 4")
     fit("ERFC_F64", lambda x: log(erfc(x)), erfc, mpf("0.875"), 6, range(19), "f64", "erf x = 1 - e^P(x), 7/8 <= x < 6")
 
 

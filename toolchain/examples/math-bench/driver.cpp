@@ -93,7 +93,7 @@ static const Function FUNCTIONS[] = {
     F2(fma, -100, 100, -1, 1), F(floor, -100, 100), F(ceil, -100, 100), F(trunc, -100, 100), F(round, -100, 100),
     F2(fmod, -1000, 1000, 0.1, 10), F2(fmod, 1e20, 1e30, 0.1, 10), F(cbrt, -100, 100), F(asin, -1, 1), F(acos, -1, 1), F(atan, -10, 10),
     F2(atan2, -10, 10, -10, 10), F(sinh, -10, 10), F(cosh, -10, 10), F(erf, -3, 3),
-    FAST(exp, exp, -10, 10, 0, 0), FAST(ln, ln, 2, 1e3, 0, 0), FAST(sin, sin, -3, 3, 0, 0), FAST(pow, pow, 2, 10, -5, 5),
+    FAST(exp, exp, -10, 10, 0, 0), FAST(expf, exp, -80, 80, 0, 0), FAST(ln, ln, 2, 1e3, 0, 0), FAST(sin, sin, -3, 3, 0, 0), FAST(pow, pow, 2, 10, -5, 5),
     FAST(tanh, tanh, -4, 4, 0, 0), FAST(div, div, -100, 100, 0.1, 10),
 };
 

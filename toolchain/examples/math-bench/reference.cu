@@ -5,9 +5,11 @@
         unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                                      \
         T x = xs[i], y = ys[i], sum = 0;                                                                         \
         (void)y;                                                                                                 \
-        for (unsigned k = 0; k < count; k++) {                                                                   \
-            sum += BODY;                                                                                         \
-            x += step;                                                                                           \
+        _Pragma("unroll 1") for (unsigned k = 0; k < count; k += 4) {                                            \
+            sum += BODY; x += step;                                                                              \
+            sum += BODY; x += step;                                                                              \
+            sum += BODY; x += step;                                                                              \
+            sum += BODY; x += step;                                                                              \
         }                                                                                                        \
         out[i] = sum;                                                                                            \
     }                                                                                                            \
@@ -55,6 +57,7 @@ KERNELS(double, sincos_f64, both_waves(x))
 KERNELS(float, fma_f32, fmaf(x, y, x))
 KERNELS(double, fma_f64, fma(x, y, x))
 KERNELS(float, fast_exp_f32, __expf(x))
+KERNELS(float, fast_expf_f32, expf(x))
 KERNELS(float, fast_ln_f32, __logf(x))
 KERNELS(float, fast_sin_f32, __sinf(x))
 KERNELS(float, fast_pow_f32, __powf(x, y))

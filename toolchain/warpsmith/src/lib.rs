@@ -104,6 +104,7 @@ pub mod block;
 pub mod cluster;
 pub mod fence;
 pub mod grid;
+pub mod half;
 pub mod math;
 pub mod memory;
 pub mod param;

@@ -1,19 +1,12 @@
-//! Two kernels for each function: `t_NAME` evaluates it `count` times an element, so that memory does not hide the cost; `e_NAME` once,
+//! Two kernels for each function: `t_NAME` evaluates it `count` times an element (a multiple of 4), so that memory does not hide the cost; `e_NAME` once,
 //! for checks. `reference.cu` has the same kernels in CUDA C++, `driver.cpp` runs both.
 #![no_std]
-#![feature(abi_ptx, abi_unadjusted, asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)]
-#![allow(internal_features, improper_ctypes, dead_code, missing_docs)]
-
-#[path = "../../../warpsmith/src/math/mod.rs"]
-mod math;
+#![feature(abi_ptx, stdarch_nvptx)]
+#![allow(missing_docs)]
 
 use core::arch::nvptx::{_block_dim_x, _block_idx_x, _thread_idx_x};
-use math::{double, fast, single};
 
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    loop {}
-}
+use warpsmith::math::{double, fast, single};
 
 fn index() -> usize {
     // SAFETY: reads of special registers.
@@ -30,10 +23,17 @@ macro_rules! kernels {
             // SAFETY: as above.
             let (mut $x, $y) = unsafe { (*xs.as_ptr().add(i), *ys.as_ptr().add(i)) };
             let (mut sum, mut k) = (0.0, 0);
+            // Four a round, in `reference.cu` as well: otherwise one compiler unrolls the loop and the other does not.
             while k < count {
                 sum += $body;
                 $x += step;
-                k += 1;
+                sum += $body;
+                $x += step;
+                sum += $body;
+                $x += step;
+                sum += $body;
+                $x += step;
+                k += 4;
             }
             // SAFETY: as above.
             unsafe { *out.add(i) = sum };
@@ -103,6 +103,7 @@ kernels! { f32:
     t_sincos_f32 e_sincos_f32 |x, _y| { let (s, c) = single::sincos(x); s + c };
     t_fma_f32 e_fma_f32 |x, y| single::fma(x, y, x);
     t_fast_exp_f32 e_fast_exp_f32 |x, _y| fast::exp(x);
+    t_fast_expf_f32 e_fast_expf_f32 |x, _y| fast::expf(x);
     t_fast_ln_f32 e_fast_ln_f32 |x, _y| fast::ln(x);
     t_fast_sin_f32 e_fast_sin_f32 |x, _y| fast::sin(x);
     t_fast_pow_f32 e_fast_pow_f32 |x, y| fast::pow(x, y);

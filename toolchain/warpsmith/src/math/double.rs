@@ -52,20 +52,28 @@ pub fn round_ties_even(x: f64) -> f64 {
 /// 1 / sqrt(x).
 #[inline(always)]
 pub fn rsqrt(x: f64) -> f64 {
-    let small = x < f64::MIN_POSITIVE;
-    let scaled = if small { x * 18_014_398_509_481_984.0 } else { x };
-    let y = rsqrt64_seed(scaled);
-    // y (1 + e/2 + 3/8 e^2), e = 1 - x y^2 about 2^-20
-    let t = scaled * y;
-    let e = fma64(-t, y, 1.0);
-    let z = fma64(y * e, fma64(e, 0.375, 0.5), y);
-    // Once more, with the product in two parts.
-    let (t, low) = product64(scaled, z);
-    let e = fma64(-low, z, fma64(-t, z, 1.0));
-    let z = fma64(z * 0.5, e, z);
-    // At 0 and infinity the approximation is exact, and the correction is NaN.
-    let y = if z.is_nan() { y } else { z };
-    if small { y * 134_217_728.0 } else { y }
+    // As bits, normal positive numbers are between these.
+    if ((x.to_bits() >> 32) as u32).wrapping_sub(0x0010_0000) < 0x7fe0_0000 { rsqrt_normal(x) } else { rsqrt_special(x) }
+}
+
+#[inline(always)]
+fn rsqrt_normal(x: f64) -> f64 {
+    let y = rsqrt64_seed(x);
+    // y (1 + e/2 + 3/8 e^2), e = 1 - x y^2 about 2^-20. The square is exact: half of the bits of y are 0.
+    let e = fma64(-x, y * y, 1.0);
+    fma64(y * e, fma64(e, 0.375, 0.5), y)
+}
+
+#[inline(always)]
+fn rsqrt_special(x: f64) -> f64 {
+    if x == 0.0 {
+        f64::copysign(INFINITY, x)
+    } else if x == INFINITY {
+        0.0
+    } else {
+        // Negative numbers and NaN give NaN.
+        134_217_728.0 * rsqrt_normal(x * 18_014_398_509_481_984.0)
+    }
 }
 
 /// sqrt(x^2 + y^2), without overflow on the way.
@@ -150,71 +158,57 @@ fn split(x: f64) -> (f64, i32) {
     (m, (bits >> 52) as i32 - if small { 1077 } else { 1023 })
 }
 
-/// The sine or cosine of a reduced angle: even quadrants are sines.
+/// Sine and cosine of a reduced angle, without the turn by its quadrant. Both are computed where one is wanted: to choose between
+/// coefficients takes longer.
 #[inline(always)]
-fn wave(Reduced { quadrant, r, low }: Reduced<f64>) -> f64 {
-    let odd = quadrant & 1 != 0;
-    let s = r * r;
-    // base + base s P(s), with base r or 1.
-    let base = if odd { 1.0 } else { r };
-    // cos(r + low) = cos r - low sin r; and what rounding took from s / 2.
-    let low = if odd { fma64(-r, low, -0.5 * fma64(r, r, -s)) } else { low };
-    let pick = |i: usize| if odd { COS_F64[i] } else { SIN_F64[i] };
-    let p = fma64(fma64(fma64(pick(6), s, pick(5)), s, pick(4)), s, pick(3));
-    let p = fma64(fma64(fma64(p, s, pick(2)), s, pick(1)), s, pick(0));
-    let value = base + fma64(base * s, p, low);
-    // The result has the sign of its base, of -0 too.
-    f64::from_bits((value.to_bits() & !SIGN) | ((base.to_bits() ^ turn(quadrant)) & SIGN))
+fn waves(r: f64, over: f64) -> (f64, f64) {
+    // z = (r - over)^2 / 2
+    let z = fma64(0.5 * r, r, -(r * over));
+    // The tail is subtracted, so that a zero keeps its sign.
+    (r - fma64(r * z, polynomial64(z, &SIN_F64), over), fma64(z, polynomial64(z, &COS_F64), 1.0))
 }
 
-const SIGN: u64 = 1 << 63;
-
-/// Bit 1 of a quadrant in the place of the sign; other bits below.
+/// Changes the sign in the quadrants 2 and 3.
 #[inline(always)]
-fn turn(quadrant: i32) -> u64 {
-    u64::from((quadrant as u32) << 30) << 32
+fn turn(value: f64, quadrant: i32) -> f64 {
+    f64::from_bits(value.to_bits() ^ (u64::from(((quadrant as u32) << 30) & 0x8000_0000) << 32))
 }
 
 /// The sine of an angle in radians.
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
-    wave(reduce64(x))
+    sincos(x).0
 }
 
 /// The cosine of an angle in radians.
 #[inline(always)]
 pub fn cos(x: f64) -> f64 {
-    let reduced = reduce64(x);
-    wave(Reduced { quadrant: reduced.quadrant.wrapping_add(1), ..reduced })
+    sincos(x).1
 }
 
 /// Sine and cosine of an angle in radians.
 #[inline(always)]
 pub fn sincos(x: f64) -> (f64, f64) {
-    let Reduced { quadrant, r, low } = reduce64(x);
-    let s = r * r;
-    let sine = f64::copysign(r + fma64(r * s, polynomial64(s, &SIN_F64), low), r);
-    let low = fma64(-r, low, -0.5 * fma64(r, r, -s));
-    let cosine = 1.0 + fma64(s, polynomial64(s, &COS_F64), low);
+    let Reduced { quadrant, r, over } = reduce64(x);
+    let (sine, cosine) = waves(r, over);
     let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
-    let flip = |value: f64, quadrant: i32| f64::from_bits(value.to_bits() ^ (turn(quadrant) & SIGN));
-    (flip(a, quadrant), flip(b, quadrant.wrapping_add(1)))
+    (turn(a, quadrant), turn(b, quadrant.wrapping_add(1)))
 }
 
 /// The tangent of an angle in radians.
 #[inline(always)]
 pub fn tan(x: f64) -> f64 {
-    let Reduced { quadrant, r, low } = reduce64(x);
+    let Reduced { quadrant, r, over } = reduce64(x);
     let s = r * r;
     // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
     // where s is large. There the derivative by s is about 0.55 r.
     let [first, rest @ ..] = TAN_F64;
     let cube = r * s;
-    let lost = fma64(fma64(r, r, -s), 0.55 * r, low);
+    let lost = fma64(fma64(r, r, -s), 0.55 * r, -over);
     let v = fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost));
-    // tan(r + low) = tan r + low (1 + tan^2 r)
+    // tan(r - over) = tan r - over (1 + tan^2 r)
     let (t, rest) = sum64(r, v);
-    let rest = fma64(low, t * t, rest);
+    let rest = fma64(-over, t * t, rest);
     if quadrant & 1 == 0 {
         f64::copysign(t + rest, r)
     } else {
@@ -247,12 +241,6 @@ fn scale(x: f64, k: i32) -> f64 {
     }
 }
 
-/// The high word without the sign: comparisons of it are cheaper than those of the number.
-#[inline(always)]
-fn size(x: f64) -> u32 {
-    (x.to_bits() >> 32) as u32 & 0x7fff_ffff
-}
-
 /// x * 2^k as an addition to the exponent: x and the result are normal.
 #[inline(always)]
 fn shift(x: f64, k: i32) -> f64 {
@@ -267,8 +255,7 @@ pub fn exp(x: f64) -> f64 {
     let r = fma64(-n, LN2_DD[1], fma64(-n, LN2_DD[0], x));
     let y = fma64(fma64(polynomial64(r, &EXP_F64), r, 1.0), r, 1.0);
     let k = shifted.to_bits() as i32;
-    // |x| < 708
-    if size(x) < 0x4086_2000 {
+    if smaller64(x, 708.0) {
         shift(y, k)
     } else if x > 709.8 {
         INFINITY
@@ -288,8 +275,7 @@ pub fn exp2(x: f64) -> f64 {
     let f = x - (shifted - ROUND);
     let y = fma64(polynomial64(f, &EXP2_F64), f, 1.0);
     let k = shifted.to_bits() as i32;
-    // |x| < 1022
-    if size(x) < 0x408f_f000 {
+    if smaller64(x, 1022.0) {
         shift(y, k)
     } else if x >= 1024.0 {
         INFINITY
@@ -427,8 +413,8 @@ pub fn pow(x: f64, y: f64) -> f64 {
     let w = fma64(r * r, polynomial64(r, &EXP_F64), fma64(r, r_low, r_low));
     let value = 1.0 + (r + w);
     let k = shifted.to_bits() as i32;
-    // |p| < 708, else p may be infinite, and the value NaN.
-    let result = if size(p) < 0x4086_2000 {
+    // Beyond, p may be infinite, and the value NaN.
+    let result = if smaller64(p, 708.0) {
         shift(value, k)
     } else if p > 710.0 {
         INFINITY
@@ -437,8 +423,8 @@ pub fn pow(x: f64, y: f64) -> f64 {
     } else {
         scale(value, k)
     };
-    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
-    if positive(x) && size(y) < 0x7ff0_0000 {
+    // x positive and finite, y finite and not huge: the common case. It is right for x = 1 and y = 0.
+    if positive(x) && smaller64(y, 1e300) {
         return result;
     }
     pow_special(x, y, result)
@@ -465,8 +451,7 @@ fn pow_special(x: f64, y: f64, result: f64) -> f64 {
         if y > 0.0 { 0.0 } else { INFINITY }
     } else if a == INFINITY {
         if y > 0.0 { INFINITY } else { 0.0 }
-    } else if !integer {
-        // x is negative here.
+    } else if x < 0.0 && !integer {
         return NAN;
     } else if a == 1.0 {
         1.0

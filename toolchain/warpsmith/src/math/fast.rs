@@ -2,6 +2,7 @@
 //!
 //! On a host they are computed accurately. So results differ between host and device, within the errors stated here.
 
+use super::coefficients::LOG2E_F32;
 use super::primitive as unit;
 #[cfg(not(target_os = "cuda"))]
 use super::single;
@@ -16,6 +17,18 @@ pub fn exp2(x: f32) -> f32 {
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     unit::exp2_seed(x * core::f32::consts::LOG2_E)
+}
+
+/// e^x; error below 2.1 ulp over the whole range, as that of CUDA's `expf`. Subnormal results are not flushed.
+#[inline(always)]
+pub fn expf(x: f32) -> f32 {
+    // x log2 e as a rounded integer n from -126 to 127, and f. What is beyond n's range is left to f.
+    // Limits by saturation: 0 ..= 1 stands for -126 ..= 127.
+    let n = unit::fma32_saturated(x, LOG2E_F32[0] / 253.0, 126.0 / 253.0);
+    // 1.5 * 2^23 + 127 - 126: the low bits become the exponent's bits.
+    let shifted = unit::fma32(n, 253.0, 12_582_913.0);
+    let f = unit::fma32(x, LOG2E_F32[1], unit::fma32(x, LOG2E_F32[0], 12_583_039.0 - shifted));
+    unit::exp2_seed(f) * f32::from_bits(shifted.to_bits() << 23)
 }
 
 /// log2 x; error below 2^-22, absolute from 0.5 to 2, relative elsewhere.

@@ -47,6 +47,8 @@ pub mod single;
 #[cfg(all(not(target_os = "cuda"), any(test, not(feature = "host"))))]
 mod soft;
 
+pub(crate) use primitive::sum_to_odd;
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}

@@ -227,6 +227,14 @@ pub fn power64(k: i32) -> f64 {
     f64::from_bits((((k + 1023) << 20) as u32 as u64) << 32)
 }
 
+/// Whether |x| < limit, for 0 < limit < 2^1017, by the high words alone; false for NaN. Read as `f32` they have the same order, and a device compares
+/// these without their signs in one instruction.
+#[inline(always)]
+pub fn smaller64(x: f64, limit: f64) -> bool {
+    let word = |x: f64| f32::from_bits((x.to_bits() >> 32) as u32);
+    word(x).abs() < word(limit)
+}
+
 /// The polynomial of c, lowest power first, at x.
 #[inline(always)]
 pub fn polynomial32<const N: usize>(x: f32, c: &[f32; N]) -> f32 {
@@ -261,6 +269,19 @@ pub fn sum32(a: f32, b: f32) -> (f32, f32) {
 pub fn sum64(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     (sum, b - (sum - a))
+}
+
+/// a + b rounded to odd: to round it once more, to 51 bits or fewer, is to round the exact sum.
+#[inline(always)]
+pub fn sum_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let back = sum - a;
+    let error = (a - (sum - back)) + (b - back);
+    if error == 0.0 || !sum.is_finite() || sum.to_bits() & 1 == 1 {
+        return sum;
+    }
+    // The odd neighbour on the side of the exact sum.
+    f64::from_bits(if (error > 0.0) == (sum > 0.0) { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
 }
 
 /// a * b and its rounding error.

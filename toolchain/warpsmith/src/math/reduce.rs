@@ -4,13 +4,13 @@
 use super::coefficients::*;
 use super::primitive::*;
 
-/// An angle as `quadrant` * pi/2 + (`r` + `low`), |`r`| <= pi/4 and a little more. Only the two low bits of `quadrant` count.
+/// An angle as `quadrant` * pi/2 + (`r` - `over`), |`r`| <= pi/4 and a little more. Only the two low bits of `quadrant` count.
 #[derive(Clone, Copy)]
 pub struct Reduced<T> {
     pub quadrant: i32,
     pub r: T,
-    /// Small beside `r`, unless `r` is tiny.
-    pub low: T,
+    /// Small beside `r`, unless `r` is tiny. +0 where the angle is 0 or -0, so that `r - over` is the same.
+    pub over: T,
 }
 
 /// 1.5 * 2^23: added to a number below 2^22, it leaves the nearest integer in the low bits.
@@ -20,12 +20,13 @@ pub const ROUND64: f64 = 6_755_399_441_055_744.0;
 
 /// Up to here the multiples of pi/2 are exact enough: 12 bits, 26 bits.
 const MODERATE32: f32 = 6_432.0;
-const MODERATE64: u32 = (1.0e8_f64.to_bits() >> 32) as u32;
+const MEDIUM32: f32 = 100_000.0;
+const MODERATE64: f64 = 1.0e8;
 
 #[inline(always)]
 pub fn reduce32(x: f32) -> Reduced<f32> {
     if !(x.abs() <= MODERATE32) {
-        return reduce32_large(x);
+        return if x.abs() <= MEDIUM32 { reduce32_medium(x) } else { reduce32_large(x) };
     }
     let shifted = fma32(x, TWO_OVER_PI_F32, ROUND32);
     let n = shifted - ROUND32;
@@ -33,8 +34,23 @@ pub fn reduce32(x: f32) -> Reduced<f32> {
     let r1 = fma32(-n, REDUCE_F32[0], x);
     // The product with the second part is exact. So the difference r1 - r is, and what rounding took away is known.
     let r = fma32(-n, REDUCE_F32[1], r1);
-    let low = fma32(-n, REDUCE_F32[2], fma32(-n, REDUCE_F32[1], r1 - r));
-    Reduced { quadrant: shifted.to_bits() as i32, r, low }
+    let over = fma32(n, REDUCE_F32[2], fma32(n, REDUCE_F32[1], r - r1));
+    Reduced { quadrant: shifted.to_bits() as i32, r, over }
+}
+
+/// Like the main path, for up to 17 bits of n: it is split into 5 and 12, and a fourth part of pi/2 follows.
+#[inline(always)]
+fn reduce32_medium(x: f32) -> Reduced<f32> {
+    let shifted = fma32(x, TWO_OVER_PI_F32, ROUND32);
+    let n = shifted - ROUND32;
+    // 1.5 * 2^35: leaves the multiples of 4096.
+    let high = (n + 51_539_607_552.0) - 51_539_607_552.0;
+    let rest = n - high;
+    // Both are exact.
+    let r1 = fma32(-high, REDUCE_F32[1], fma32(-n, REDUCE_F32[0], x));
+    let r = fma32(-rest, REDUCE_F32[1], r1);
+    let over = fma32(n, REDUCE_F32[2], fma32(rest, REDUCE_F32[1], r - r1));
+    Reduced { quadrant: shifted.to_bits() as i32, r, over: fma32(n, REDUCE_F32[3], over) }
 }
 
 /// The product of the number's 24 bits with 96 bits of 2/pi: those before count whole turns, those behind are too small.
@@ -62,30 +78,29 @@ fn reduce32_large(x: f32) -> Reduced<f32> {
     let fraction = (turn << 2) as i64;
     let angle = fraction as f64 * (core::f64::consts::FRAC_PI_2 / 18_446_744_073_709_551_616.0);
     let r = angle as f32;
-    let low = (angle - f64::from(r)) as f32;
+    let over = (f64::from(r) - angle) as f32;
     let negative = (bits as i32) < 0;
     if exponent == 255 {
-        return Reduced { quadrant: 0, r: f32::NAN, low: 0.0 };
+        return Reduced { quadrant: 0, r: f32::NAN, over: 0.0 };
     }
     Reduced {
         quadrant: if negative { -quadrant } else { quadrant },
         r: if negative { -r } else { r },
-        low: if negative { -low } else { low },
+        over: if negative { -over } else { over },
     }
 }
 
 #[inline(always)]
 pub fn reduce64(x: f64) -> Reduced<f64> {
-    // A comparison of the high words, which is cheaper.
-    if (x.to_bits() >> 32) as u32 & 0x7fff_ffff >= MODERATE64 {
+    if !smaller64(x, MODERATE64) {
         return reduce64_large(x);
     }
     let shifted = fma64(x, TWO_OVER_PI_F64, ROUND64);
     let n = shifted - ROUND64;
     let r1 = fma64(-n, REDUCE_F64[0], x);
     let r = fma64(-n, REDUCE_F64[1], r1);
-    let low = fma64(-n, REDUCE_F64[2], fma64(-n, REDUCE_F64[1], r1 - r));
-    Reduced { quadrant: shifted.to_bits() as i32, r, low }
+    let over = fma64(n, REDUCE_F64[2], fma64(n, REDUCE_F64[1], r - r1));
+    Reduced { quadrant: shifted.to_bits() as i32, r, over }
 }
 
 /// The product of the number's 53 bits with 192 bits of 2/pi.
@@ -95,7 +110,7 @@ fn reduce64_large(x: f64) -> Reduced<f64> {
     let exponent = (bits >> 52) as u32 & 0x7ff;
     let mantissa = (bits & 0x000f_ffff_ffff_ffff) | 0x0010_0000_0000_0000;
     if exponent == 0x7ff {
-        return Reduced { quadrant: 0, r: f64::NAN, low: 0.0 };
+        return Reduced { quadrant: 0, r: f64::NAN, over: 0.0 };
     }
     // |x| = mantissa * 2^(exponent - 1075), exponent >= 1049.
     let skip = exponent.wrapping_sub(1077 - 64);
@@ -125,11 +140,12 @@ fn reduce64_large(x: f64) -> Reduced<f64> {
     let (r, error) = product64(high, PIO2_F64[0]);
     let low = fma64(rest, PIO2_F64[0], fma64(high, PIO2_F64[1], error));
     let (r, low) = sum64(r, low);
+    let over = -low;
     let negative = ((bits >> 63) != 0) != (fraction < 0);
     Reduced {
         quadrant: if (bits >> 63) != 0 { -quadrant } else { quadrant },
         r: if negative { -r } else { r },
-        low: if negative { -low } else { low },
+        over: if negative { -over } else { over },
     }
 }
 

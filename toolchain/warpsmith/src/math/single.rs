@@ -55,16 +55,28 @@ pub fn round_ties_even(x: f32) -> f32 {
 /// 1 / sqrt(x).
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
-    let small = x < f32::MIN_POSITIVE;
-    let scaled = if small { x * 16_777_216.0 } else { x };
-    let y = rsqrt32_seed(scaled);
-    // y + y/2 (1 - x y^2), with the product x y in two parts.
-    let (t, low) = product32(scaled, y);
-    let e = fma32(-low, y, fma32(-t, y, 1.0));
-    let corrected = fma32(y * 0.5, e, y);
-    // At 0 and infinity the approximation is exact, and the correction is NaN.
-    let y = if corrected.is_nan() { y } else { corrected };
-    if small { y * 4096.0 } else { y }
+    let result = rsqrt_normal(x);
+    // Of 0, infinity and subnormal numbers, too, the correction makes NaN.
+    if result.is_nan() { rsqrt_special(x) } else { result }
+}
+
+#[inline(always)]
+fn rsqrt_normal(x: f32) -> f32 {
+    let y = rsqrt32_seed(x);
+    // y + y (1 - x y^2) / 2
+    fma32(y, fma32(x * y, -0.5 * y, 0.5), y)
+}
+
+#[inline(always)]
+fn rsqrt_special(x: f32) -> f32 {
+    if x == 0.0 {
+        f32::copysign(INFINITY, x)
+    } else if x == INFINITY {
+        0.0
+    } else {
+        // Negative numbers and NaN give NaN again.
+        4096.0 * rsqrt_normal(x * 16_777_216.0)
+    }
 }
 
 /// sqrt(x^2 + y^2), without overflow on the way.
@@ -149,66 +161,57 @@ fn split(x: f32) -> (f32, i32) {
     (f32::from_bits((bits & 0x7f_ffff) | 0x3f80_0000), (bits >> 23) as i32 - if small { 151 } else { 127 })
 }
 
-/// The sine or cosine of a reduced angle: even quadrants are sines.
+/// Sine and cosine of a reduced angle, without the turn by its quadrant. Both are computed where one is wanted: to choose between
+/// coefficients takes longer.
 #[inline(always)]
-fn wave(Reduced { quadrant, r, low }: Reduced<f32>) -> f32 {
-    let odd = quadrant & 1 != 0;
-    let s = r * r;
-    // base + base s P(s), with base r or 1.
-    let base = if odd { 1.0 } else { r };
-    // cos(r + low) = cos r - low sin r; and what rounding took from s / 2.
-    let low = if odd { fma32(-r, low, -0.5 * fma32(r, r, -s)) } else { low };
-    let pick = |i: usize| if odd { COS_F32[i] } else { SIN_F32[i] };
-    let p = fma32(fma32(fma32(pick(3), s, pick(2)), s, pick(1)), s, pick(0));
-    let value = base + fma32(base * s, p, low);
-    // The result has the sign of its base, of -0 too.
-    f32::from_bits(
-        (value.to_bits() & 0x7fff_ffff) | ((base.to_bits() ^ ((quadrant as u32) << 30)) & 0x8000_0000),
-    )
+fn waves(r: f32, over: f32) -> (f32, f32) {
+    // z = (r - over)^2 / 2
+    let z = fma32(0.5 * r, r, -(r * over));
+    // The tail is subtracted, so that a zero keeps its sign.
+    (r - fma32(r * z, polynomial32(z, &SIN_F32), over), fma32(z, polynomial32(z, &COS_F32), 1.0))
+}
+
+/// Changes the sign in the quadrants 2 and 3.
+#[inline(always)]
+fn turn(value: f32, quadrant: i32) -> f32 {
+    f32::from_bits(value.to_bits() ^ (((quadrant as u32) << 30) & 0x8000_0000))
 }
 
 /// The sine of an angle in radians.
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
-    wave(reduce32(x))
+    sincos(x).0
 }
 
 /// The cosine of an angle in radians.
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
-    let reduced = reduce32(x);
-    wave(Reduced { quadrant: reduced.quadrant.wrapping_add(1), ..reduced })
+    sincos(x).1
 }
 
 /// Sine and cosine of an angle in radians.
 #[inline(always)]
 pub fn sincos(x: f32) -> (f32, f32) {
-    let Reduced { quadrant, r, low } = reduce32(x);
-    let s = r * r;
-    let sine = f32::copysign(r + fma32(r * s, polynomial32(s, &SIN_F32), low), r);
-    let low = fma32(-r, low, -0.5 * fma32(r, r, -s));
-    let cosine = 1.0 + fma32(s, polynomial32(s, &COS_F32), low);
+    let Reduced { quadrant, r, over } = reduce32(x);
+    let (sine, cosine) = waves(r, over);
     let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
-    let flip = |value: f32, quadrant: i32| {
-        f32::from_bits(value.to_bits() ^ (((quadrant as u32) << 30) & 0x8000_0000))
-    };
-    (flip(a, quadrant), flip(b, quadrant.wrapping_add(1)))
+    (turn(a, quadrant), turn(b, quadrant.wrapping_add(1)))
 }
 
 /// The tangent of an angle in radians.
 #[inline(always)]
 pub fn tan(x: f32) -> f32 {
-    let Reduced { quadrant, r, low } = reduce32(x);
+    let Reduced { quadrant, r, over } = reduce32(x);
     let s = r * r;
     // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
     // where s is large. There the derivative by s is about 0.55 r.
     let [first, rest @ ..] = TAN_F32;
     let cube = r * s;
-    let lost = fma32(fma32(r, r, -s), 0.55 * r, low);
+    let lost = fma32(fma32(r, r, -s), 0.55 * r, -over);
     let v = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
-    // tan(r + low) = tan r + low (1 + tan^2 r)
+    // tan(r - over) = tan r - over (1 + tan^2 r)
     let (t, rest) = sum32(r, v);
-    let rest = fma32(low, t * t, rest);
+    let rest = fma32(-over, t * t, rest);
     if quadrant & 1 == 0 {
         f32::copysign(t + rest, r)
     } else {
@@ -219,29 +222,52 @@ pub fn tan(x: f32) -> f32 {
     }
 }
 
-/// x * factor as a rounded integer n from -126 to 127, as a float and as 2^n. What is beyond is left to who takes the difference.
+/// 2^f for |f| <= 1/2.
 #[inline(always)]
-fn whole(x: f32, factor: f32) -> (f32, f32) {
-    // Limits by saturation: 0 ..= 1 stands for -126 ..= 127.
-    let unit = fma32_saturated(x, factor / 253.0, 126.0 / 253.0);
-    // 1.5 * 2^23 + 127 - 126: the low bits become the exponent's bits.
-    let shifted = fma32(unit, 253.0, 12_582_913.0);
-    (shifted - 12_583_039.0, f32::from_bits(shifted.to_bits() << 23))
+fn exp2_fraction(f: f32) -> f32 {
+    fma32(polynomial32(f, &EXP2_F32), f, 1.0)
+}
+
+/// x * 2^n for x and a result in the range of normal numbers, n in the low bits of `shifted`.
+#[inline(always)]
+fn scale(x: f32, shifted: f32) -> f32 {
+    f32::from_bits(x.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
+/// 2^(p + low) for |p| < 126, |low| small.
+#[inline(always)]
+fn exp2_moderate(p: f32, low: f32) -> f32 {
+    let shifted = p + ROUND;
+    scale(exp2_fraction((p - (shifted - ROUND)) + low), shifted)
+}
+
+/// 2^(p + low) for all p, |low| small; `low` does not count where the result is 0 or infinity.
+#[inline(always)]
+fn exp2_wide(p: f32, low: f32) -> f32 {
+    let limited = p.clamp(-160.0, 160.0);
+    let n = rint32(limited);
+    let y = exp2_fraction((limited - n) + if limited == p { low } else { 0.0 });
+    // In two steps: 2^n may be out of range where the result is not. Only the second one rounds.
+    let half = rint32(n * 0.5);
+    y * power32(half as i32) * power32((n - half) as i32)
 }
 
 /// e^x.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    let (n, scale) = whole(x, LOG2E_F32[0]);
-    let f = fma32(x, LOG2E_F32[1], fma32(x, LOG2E_F32[0], -n));
-    exp2_seed(f) * scale
+    if !(x.abs() < 87.0) {
+        let (p, low) = product32(x, LOG2E_F32[0]);
+        return exp2_wide(p, fma32(x, LOG2E_F32[1], low));
+    }
+    let shifted = fma32(x, LOG2E_F32[0], ROUND);
+    let f = fma32(x, LOG2E_F32[1], fma32(x, LOG2E_F32[0], ROUND - shifted));
+    scale(exp2_fraction(f), shifted)
 }
 
 /// 2^x.
 #[inline(always)]
 pub fn exp2(x: f32) -> f32 {
-    let (n, scale) = whole(x, 1.0);
-    exp2_seed(x - n) * scale
+    if x.abs() < 126.0 { exp2_moderate(x, 0.0) } else { exp2_wide(x, 0.0) }
 }
 
 /// x > 0 as m * 2^e, e a whole number, m from 2/3 to 4/3; and m - 1.
@@ -336,18 +362,13 @@ fn log2_parts(x: f32) -> (f32, f32) {
 pub fn pow(x: f32, y: f32) -> f32 {
     let a = x.abs();
     let (log, log_low) = log2_parts(a);
-    // More would overflow on the way, and gives 0, 1 or infinity in any case.
-    let limited = y.clamp(-1e20, 1e20);
-    let (p, p_low) = product32(log, limited);
-    let p_low = fma32(log_low, limited, p_low);
-    let (n, scale) = whole(p, 1.0);
-    let f = (p - n) + p_low;
-    let result = exp2_seed(f) * scale;
-    // x positive and finite, y finite: the common case. It is right for x = 1 and y = 0.
-    if x.to_bits().wrapping_sub(1) < 0x7f7f_ffff && y.abs() < INFINITY {
-        return result;
+    let (p, p_low) = product32(log, y);
+    let p_low = fma32(log_low, y, p_low);
+    // x positive and finite, the result normal: the common case. It is right for x = 1 and y = 0.
+    if x.to_bits().wrapping_sub(1) < 0x7f7f_ffff && p.abs() < 126.0 {
+        return exp2_moderate(p, p_low);
     }
-    pow_special(x, y, result)
+    pow_special(x, y, exp2_wide(p, p_low))
 }
 
 #[inline(always)]
@@ -371,8 +392,7 @@ fn pow_special(x: f32, y: f32, result: f32) -> f32 {
         if y > 0.0 { 0.0 } else { INFINITY }
     } else if a == INFINITY {
         if y > 0.0 { INFINITY } else { 0.0 }
-    } else if !integer {
-        // x is negative here.
+    } else if x < 0.0 && !integer {
         return NAN;
     } else if a == 1.0 {
         1.0
@@ -450,7 +470,7 @@ pub fn erf(x: f32) -> f32 {
     let small = fma32(x, polynomial32(x * x, &ERF_F32), x);
     let large = 1.0 - exp2_seed(polynomial32(a.min(4.0), &ERFC_F32));
     // NaN is not large.
-    f32::copysign(if a >= 1.0 { large } else { small }, x)
+    f32::copysign(if a >= 1.25 { large } else { small }, x)
 }
 
 /// The cube root.

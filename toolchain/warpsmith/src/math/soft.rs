@@ -77,17 +77,8 @@ const SIGN: u64 = 1 << 63;
 
 /// a * b + c, rounded once.
 pub fn fma32(a: f32, b: f32, c: f32) -> f32 {
-    // The product is exact. The sum is rounded to odd, so that rounding it again changes nothing.
-    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
-    let sum = product + c;
-    let back = sum - product;
-    let error = (product - (sum - back)) + (c - back);
-    if error == 0.0 || !sum.is_finite() || sum.to_bits() & 1 == 1 {
-        return sum as f32;
-    }
-    let bits = sum.to_bits();
-    let odd = if (error > 0.0) == (sum > 0.0) { bits | 1 } else { bits - 1 };
-    f64::from_bits(odd) as f32
+    // The product is exact.
+    super::sum_to_odd(f64::from(a) * f64::from(b), f64::from(c)) as f32
 }
 
 /// The square root, correctly rounded.
