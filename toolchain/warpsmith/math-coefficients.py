@@ -209,9 +209,9 @@ def main():
     ln_p = lambda f: (log(1 + f) - f + f * f / 2) / f**3
     ln_w = lambda f: f**3 / log(1 + f)
     fit("LN_F32", ln_p, ln_w, mpf(-1) / 3, mpf(1) / 3, range(8), "f32", "ln(1 + f) = f - f^2/2 + f^3 P(f), |f| <= 1/3")
-    for name, base in ("LOG2_F32", log(2)), ("LOG10_F32", log(10)):
+    for name, base, terms in ("LOG2_F32", log(2), 9), ("LOG10_F32", log(10), 10):
         log_p, log_w = lambda f: (log(1 + f) - f) / base / f**2, lambda f: f**2 / log(1 + f) * base
-        fit(name, log_p, log_w, mpf(-1) / 3, mpf(1) / 3, range(9), "f32", "log(1 + f) = f / ln b + f^2 P(f), |f| <= 1/3, b the base")
+        fit(name, log_p, log_w, mpf(-1) / 3, mpf(1) / 3, range(terms), "f32", "log(1 + f) = f / ln b + f^2 P(f), |f| <= 1/3, b the base")
     # ln m = 2 z + z^3 P(z^2), z = (m - 1)/(m + 1), sqrt(1/2) <= m <= sqrt 2.
     edge = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.001")
     atanh2 = lambda s: log((1 + sqrt(s)) / (1 - sqrt(s)))
@@ -242,9 +242,9 @@ def main():
 
     # erf x = x + x P(s) for small x; 1 - exp P(x) above, up to where that rounds to 1.
     erf_p, erf_w = lambda s: erf(sqrt(s)) / sqrt(s) - 1, lambda s: sqrt(s) / erf(sqrt(s))
-    fit("ERF_F32", erf_p, erf_w, 0, mpf("1.25") ** 2, range(8), "f32", "erf x = x + x P(s), s = x^2, |x| < 5/4")
+    fit("ERF_F32", erf_p, erf_w, 0, 1, range(7), "f32", "erf x = x + x P(s), s = x^2, |x| < 1")
     fit("ERF_F64", erf_p, erf_w, 0, mpf("0.875") ** 2, range(13), "f64", "erf x = x + x P(s), s = x^2, |x| < 7/8")
-    fit("ERFC_F32", lambda x: log(erfc(x)) / log(2), lambda x: erfc(x) * log(2), mpf("1.25"), 4, range(8), "f32", "erf x = 1 - 2^P(x), 5/4 <= x < 4")
+    fit("ERFC_F32", lambda x: log(erfc(x)) / log(2), lambda x: erfc(x) * log(2), 1, 4, range(8), "f32", "erf x = 1 - 2^P(x), 1 <= x < 4")
     fit("ERFC_F64", lambda x: log(erfc(x)), erfc, mpf("0.875"), 6, range(19), "f64", "erf x = 1 - e^P(x), 7/8 <= x < 6")
 
 

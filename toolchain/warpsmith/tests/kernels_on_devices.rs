@@ -28,6 +28,21 @@ fn saxpy(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn floats_of_16_bits_are_the_same_bits_everywhere(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let n = 1 << 16;
+    // Every number of 16 bits, beside others of a similar size.
+    let xs: Vec<u32> = (0..n as u32).map(|i| (i << 16) | i.rotate_right(3) & 0xffff).collect();
+    let ys: Vec<u32> = numbers(n).zip(&xs).map(|(v, x)| x ^ (v & 0x83ff) ^ (v << 9 & 0x83ff_0000)).collect();
+    let (a, b, mut results) = (stream.upload(&xs)?, stream.upload(&ys)?, stream.zeroed(n)?);
+    kernels.half_arithmetic(&stream, Grid::covering(n), (&a, &b, &mut results))?;
+    for ((x, y), result) in xs.iter().zip(&ys).zip(stream.download(&results)?) {
+        assert_eq!(result, kernels::halves(*x, *y), "{x:#x}, {y:#x}");
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
 fn reduce(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let xs: Vec<f32> = numbers(5000).map(|v| (v % 64) as f32).collect();

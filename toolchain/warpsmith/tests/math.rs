@@ -100,6 +100,10 @@ fn check_unary(step: u64) {
         ];
         specials.into_iter().flat_map(|x| [x, -x]).for_each(check);
         (0..1u64 << 32).step_by(step as usize).for_each(|bits| check(f32::from_bits(bits as u32)));
+        // Where most functions have their largest errors.
+        let moderate = 0.25f32.to_bits()..100f32.to_bits();
+        let more = moderate.step_by(step.div_ceil(20) as usize);
+        more.for_each(|bits| [bits, bits | 1 << 31].map(f32::from_bits).into_iter().for_each(check));
     }
 }
 

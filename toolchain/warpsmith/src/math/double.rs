@@ -91,8 +91,8 @@ pub fn hypot(x: f64, y: f64) -> f64 {
     };
     let (scale, back) = (power64(down), power64(-down));
     let (a, b) = (large * scale, less * scale);
-    let square = fma64(a, a, b * b);
-    let (root, low) = root(square);
+    let (less, lost) = product64(b, b);
+    let (root, low) = root(fma64(a, a, less), lost);
     let result = (root + low) * back;
     if x == INFINITY || y == INFINITY {
         INFINITY
@@ -158,12 +158,44 @@ fn split(x: f64) -> (f64, i32) {
     (m, (bits >> 52) as i32 - if small { 1077 } else { 1023 })
 }
 
-/// Sine and cosine of a reduced angle, without the turn by its quadrant. Both are computed where one is wanted: to choose between
-/// coefficients takes longer.
+/// The coefficients of sine and cosine. In memory, where a choice between them is one address: to choose each by itself takes more
+/// instructions, and to compute both functions takes more of `f64`, which is what costs most.
+#[repr(align(16))]
+struct Waves([[f64; 8]; 2]);
+
+static WAVES: Waves = {
+    let mut table = [[0.0; 8]; 2];
+    let mut i = 0;
+    while i < 7 {
+        table[0][i] = SIN_F64[i];
+        table[1][i] = COS_F64[i];
+        i += 1;
+    }
+    Waves(table)
+};
+
+/// The sine or cosine of a reduced angle: even quadrants are sines.
+#[inline(always)]
+fn wave(quadrant: i32, r: f64, over: f64) -> f64 {
+    let odd = quadrant & 1 != 0;
+    let z = half_square(r, over);
+    let [c0, c1, c2, c3, c4, c5, c6, _] = WAVES.0[usize::from(odd)];
+    let p = polynomial64(z, &[c0, c1, c2, c3, c4, c5, c6]);
+    // As in `waves`, of which this is one.
+    let tail = fma64(if odd { z } else { r * z }, p, if odd { 1.0 } else { over });
+    turn(if odd { tail } else { r - tail }, quadrant)
+}
+
+/// (r - over)^2 / 2
+#[inline(always)]
+fn half_square(r: f64, over: f64) -> f64 {
+    fma64(0.5 * r, r, -(r * over))
+}
+
+/// Sine and cosine of a reduced angle, without the turn by its quadrant.
 #[inline(always)]
 fn waves(r: f64, over: f64) -> (f64, f64) {
-    // z = (r - over)^2 / 2
-    let z = fma64(0.5 * r, r, -(r * over));
+    let z = half_square(r, over);
     // The tail is subtracted, so that a zero keeps its sign.
     (r - fma64(r * z, polynomial64(z, &SIN_F64), over), fma64(z, polynomial64(z, &COS_F64), 1.0))
 }
@@ -177,13 +209,15 @@ fn turn(value: f64, quadrant: i32) -> f64 {
 /// The sine of an angle in radians.
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
-    sincos(x).0
+    let Reduced { quadrant, r, over } = reduce64(x);
+    wave(quadrant, r, over)
 }
 
 /// The cosine of an angle in radians.
 #[inline(always)]
 pub fn cos(x: f64) -> f64 {
-    sincos(x).1
+    let Reduced { quadrant, r, over } = reduce64(x);
+    wave(quadrant.wrapping_add(1), r, over)
 }
 
 /// Sine and cosine of an angle in radians.
@@ -649,15 +683,15 @@ fn asin_tail(t: f64, s: f64) -> f64 {
     t * s * polynomial64(s, &ASIN_F64)
 }
 
-/// The square root of a normal number or 0, nearly rounded to nearest, and what the rounding lost.
+/// The square root of x + low, x a normal number or 0, nearly rounded to nearest, and what the rounding lost.
 #[inline(always)]
-fn root(x: f64) -> (f64, f64) {
+fn root(x: f64, low: f64) -> (f64, f64) {
     let r = if x > 0.0 { rsqrt64_seed(x) } else { 0.0 };
     // From 20 bits to 40, and from there in the root itself.
     let e = fma64(-x * r, r, 1.0);
     let r = fma64(r * e, fma64(e, 0.375, 0.5), r);
     let y = x * r;
-    (y, fma64(-y, y, x) * (0.5 * r))
+    (y, (fma64(-y, y, x) + low) * (0.5 * r))
 }
 
 /// The arc sine.
@@ -667,7 +701,7 @@ pub fn asin(x: f64) -> f64 {
     let near = a <= 0.5;
     // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
     let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
-    let (y, low) = root(s);
+    let (y, low) = root(s, -0.0);
     let t = if near { a } else { y };
     let tail = asin_tail(t, s);
     let (sum, more) = sum64(PIO2_F64[0], -2.0 * t);
@@ -682,7 +716,7 @@ pub fn acos(x: f64) -> f64 {
     let a = x.abs();
     let near = a <= 0.5;
     let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
-    let (y, low) = root(s);
+    let (y, low) = root(s, -0.0);
     let t = if near { x } else { y };
     let tail = asin_tail(t, s);
     // pi/2 - asin x; or 2 asin sqrt((1 - a) / 2), for negative numbers that from pi.

@@ -74,7 +74,7 @@ mod device {
         result
     }
 
-    /// x^(-2/3) for x from 1 to 8, to 20 bits.
+    /// x^(-2/3) for x > 0, normal, to 16 bits; from 1 to 8 to 20 bits.
     #[inline(always)]
     pub fn cbrt_seed(x: f32) -> f32 {
         exp2_seed(log2_seed(x) * (-2.0 / 3.0))
@@ -191,12 +191,12 @@ mod host {
         if result < f32::MIN_POSITIVE { 0.0 } else { result }
     }
 
-    /// x^(-2/3) for x from 1 to 8, to 20 bits.
+    /// x^(-2/3) for x > 0, normal.
     #[inline(always)]
     pub fn cbrt_seed(x: f32) -> f32 {
         let mut y = f32::from_bits(x.to_bits() / 3 + 0x2a51_37a0);
         for _ in 0..3 {
-            y -= (y * y * y - x) / (3.0 * y * y);
+            y = (y + y + x / (y * y)) / 3.0;
         }
         1.0 / (y * y)
     }

@@ -56,8 +56,8 @@ pub fn round_ties_even(x: f32) -> f32 {
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
     let result = rsqrt_normal(x);
-    // Of 0, infinity and subnormal numbers, too, the correction makes NaN.
-    if result.is_nan() { rsqrt_special(x) } else { result }
+    // Of 0, infinity, subnormal numbers and NaN the correction makes NaN, or -infinity.
+    if result > 0.0 { result } else { rsqrt_special(x) }
 }
 
 #[inline(always)]
@@ -247,21 +247,39 @@ fn exp2_wide(p: f32, low: f32) -> f32 {
     let limited = p.clamp(-160.0, 160.0);
     let n = rint32(limited);
     let y = exp2_fraction((limited - n) + if limited == p { low } else { 0.0 });
-    // In two steps: 2^n may be out of range where the result is not. Only the second one rounds.
+    scale_wide(y, n)
+}
+
+/// x * 2^n for -160 <= n <= 160, in two steps: 2^n may be out of range where the result is not. Only the second one rounds.
+#[inline(always)]
+fn scale_wide(x: f32, n: f32) -> f32 {
     let half = rint32(n * 0.5);
-    y * power32(half as i32) * power32((n - half) as i32)
+    x * power32(half as i32) * power32((n - half) as i32)
+}
+
+/// e^r for |r| <= (ln 2)/2.
+#[inline(always)]
+fn exp_fraction(r: f32) -> f32 {
+    fma32(fma32(polynomial32(r, &EXP_F32), r, 1.0), r, 1.0)
 }
 
 /// e^x.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    if !(x.abs() < 87.0) {
-        let (p, low) = product32(x, LOG2E_F32[0]);
-        return exp2_wide(p, fma32(x, LOG2E_F32[1], low));
+    if x.abs() < 87.0 {
+        let shifted = fma32(x, LOG2E_F32[0], ROUND);
+        let n = shifted - ROUND;
+        scale(exp_fraction(fma32(-n, LN2_SS[1], fma32(-n, LN2_SS[0], x))), shifted)
+    } else {
+        exp_wide(x)
     }
-    let shifted = fma32(x, LOG2E_F32[0], ROUND);
-    let f = fma32(x, LOG2E_F32[1], fma32(x, LOG2E_F32[0], ROUND - shifted));
-    scale(exp2_fraction(f), shifted)
+}
+
+#[inline(always)]
+fn exp_wide(x: f32) -> f32 {
+    let x = x.clamp(-110.0, 110.0);
+    let n = rint32(x * LOG2E_F32[0]);
+    scale_wide(exp_fraction(fma32(-n, LN2_SS[1], fma32(-n, LN2_SS[0], x))), n)
 }
 
 /// 2^x.
@@ -468,30 +486,29 @@ pub fn cosh(x: f32) -> f32 {
 pub fn erf(x: f32) -> f32 {
     let a = x.abs();
     let small = fma32(x, polynomial32(x * x, &ERF_F32), x);
-    let large = 1.0 - exp2_seed(polynomial32(a.min(4.0), &ERFC_F32));
+    // The last step of the polynomial with what rounding takes from it.
+    let limited = a.min(4.0);
+    let [first, rest @ ..] = ERFC_F32;
+    let q = polynomial32(limited, &rest);
+    let p = fma32(q, limited, first);
+    let large = 1.0 - exp2_moderate(p, fma32(q, limited, -p) + first);
     // NaN is not large.
-    f32::copysign(if a >= 1.25 { large } else { small }, x)
+    f32::copysign(if a >= 1.0 { large } else { small }, x)
 }
 
 /// The cube root.
 #[inline(always)]
 pub fn cbrt(x: f32) -> f32 {
     let a = x.abs();
-    if !(a > 0.0 && a < INFINITY) {
-        return x;
-    }
-    let (m, e) = split(a);
-    // 2^e = 2^(3 third) * 2^rest
-    let third = ((e + 150) * 21_846) >> 16;
-    let rest = e + 150 - 3 * third;
-    let m = m * power32(rest);
-    // m^(-2/3), which gives the root and the slope of its correction, Newton's: y - (y^3 - m) / (3 y^2).
-    let z = cbrt_seed(m);
-    let y = m * z;
-    let (square, low) = product32(y, y);
-    let residual = fma32(square, y, -m) + low * y;
-    let y = fma32(-residual, z * (1.0 / 3.0), y);
-    f32::copysign(y * power32(third - 50), x)
+    let small = a < f32::MIN_POSITIVE;
+    let z = cbrt_seed(if small { a * 16_777_216.0 } else { a });
+    // a^(-2/3), and from it the root y with an error e/3: y (y z) is 1.
+    let z = if small { z * 65_536.0 } else { z };
+    let y = a * z;
+    let e = fma32(-y, z * y, 1.0);
+    let result = fma32(y, e * (1.0 / 3.0), y);
+    // 0 and infinity
+    if x + x == x { x } else { f32::copysign(result, x) }
 }
 
 /// An angle plus or minus (`sign`) atan(x + lost), 0 <= x <= 1. The angle is 0 or larger than 1, in two parts.
@@ -503,6 +520,8 @@ fn atan_from(angle: f32, angle_low: f32, sign: f32, x: f32, lost: f32) -> f32 {
     // The first coefficient by itself, so that no sum is rounded that counts.
     let [first, rest @ ..] = ATAN_F32;
     let cube = x * s;
+    // What rounding took from the cube, times the mean slope.
+    let lost = fma32(fma32(x, s, -cube), -0.25, lost);
     let tail = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
     let sum = fma32(sign, x, angle);
     sum + (fma32(sign, x, angle - sum) + fma32(sign, tail, angle_low))

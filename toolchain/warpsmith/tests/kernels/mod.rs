@@ -9,6 +9,44 @@ warpsmith::module!(cpu);
 #[cfg(compiled_kernels)]
 warpsmith::module!();
 
+/// Floats of 16 bits: what host and device have to compute alike.
+pub fn halves(a: u32, b: u32) -> [u32; 18] {
+    use warpsmith::half::{Bf16, Bf16x2, F16, F16x2};
+
+    let (x, y) = (F16x2::from_bits(a), F16x2::from_bits(b));
+    let (v, w) = (Bf16x2::from_bits(a), Bf16x2::from_bits(b));
+    let (p, q) = (f32::from_bits(a), f32::from_bits(b));
+    let single = |low: F16, high: Bf16| u32::from(low.to_bits()) | u32::from(high.to_bits()) << 16;
+    [
+        (x + y).to_bits(),
+        (x - y).to_bits(),
+        (x * y).to_bits(),
+        x.fma(y, -x).to_bits(),
+        (v + w).to_bits(),
+        (v - w).to_bits(),
+        (v * w).to_bits(),
+        v.fma(w, -v).to_bits(),
+        single(x.low() + y.high(), v.low() + w.high()),
+        single(x.low() - y.high(), v.low() - w.high()),
+        single(x.low() * y.high(), v.low() * w.high()),
+        single(x.low() / y.high(), v.low() / w.high()),
+        single(x.low().fma(y.low(), y.high()), v.low().fma(w.low(), w.high())),
+        single(F16::from_f32(p), Bf16::from_f32(p)),
+        single(F16::from_f64(f64::from(p) + f64::from(q)), Bf16::from_f64(f64::from(p) + f64::from(q))),
+        F16x2::from_f32s(p, q).to_bits() ^ Bf16x2::from_f32s(p, q).to_bits().rotate_left(8),
+        x.low().to_f32().to_bits(),
+        single(x.low().sqrt(), v.low().sqrt()),
+    ]
+}
+
+#[kernel]
+pub fn half_arithmetic(a: &[u32], b: &[u32], results: &mut Slots<[u32; 18]>) {
+    let i = thread::index();
+    if let Some(result) = results.get_mut(i) {
+        *result = halves(a[i.get()], b[i.get()]);
+    }
+}
+
 /// Threads of a block in these kernels.
 pub const BLOCK: usize = 256;
 
