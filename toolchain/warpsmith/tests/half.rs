@@ -133,12 +133,20 @@ fn arithmetic_is_rounded_once<T: Small>() {
             {
                 assert_eq!(got.to_bits(), T::from_f64(want).to_bits(), "{bits:#x} {name} {other:#x}");
             }
-            assert_eq!(fused.to_bits(), fused_by_integers::<T>(x, y, z), "{bits:#x} * {other:#x} + {third:#x}");
+            assert_eq!(
+                fused.to_bits(),
+                fused_by_integers::<T>(x, y, z),
+                "{bits:#x} * {other:#x} + {third:#x}"
+            );
             // A third number that nearly cancels the product, or lies far below its middle between two numbers.
             for third in [-product.to_f32(), -product.to_f32() * 0.0039, f32::from_bits(1 << 16)] {
                 let c = T::from_f32(third);
                 let got = a.operations(b, c)[3].to_bits();
-                assert_eq!(got, fused_by_integers::<T>(x, y, value(c.to_bits(), T::FRACTION)), "{bits:#x} * {other:#x} + {third:e}");
+                assert_eq!(
+                    got,
+                    fused_by_integers::<T>(x, y, value(c.to_bits(), T::FRACTION)),
+                    "{bits:#x} * {other:#x} + {third:e}"
+                );
             }
             let pairs = T::pairs([a, c], [b, a], [c, b]);
             let (first, second) = (a.operations(b, c), c.operations(a, b));

@@ -1,59 +1,44 @@
 //! Functions of `f64`, each within an ulp of the exact value.
 
 use super::coefficients::*;
+use super::coefficients::{
+    ASIN_F64 as ASIN, ATAN_F64 as ATAN, COS_F64 as COS, PI_F64 as PI, PIO2_F64 as PIO2, SIN_F64 as SIN,
+    TAN_F64 as TAN,
+};
 use super::primitive::*;
-use super::reduce::{ROUND64 as ROUND, Reduced, reduce64};
+use super::primitive::{
+    ceil64 as ceil_of, floor64 as floor_of, fma64 as mul_add, polynomial64 as polynomial, power64 as power,
+    rcp64 as reciprocal, rint64 as nearest, sqrt64 as square_root, sum64 as two_sum, trunc64 as truncate,
+};
+use super::reduce::{ROUND64 as ROUND, Reduced, reduce64 as reduce};
 
 const INFINITY: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// a * b + c, rounded once.
-#[inline(always)]
-pub fn fma(a: f64, b: f64, c: f64) -> f64 {
-    fma64(a, b, c)
-}
+/// The largest number below a half.
+const BELOW_HALF: f64 = 0.499_999_999_999_999_94;
+/// 1 + 2^-51: makes a reciprocal one that is not too small.
+const ABOVE: f64 = 1.000_000_000_000_000_4;
+/// Bits of a quotient that one step of a remainder finds.
+const STEP: i32 = 48;
+/// The exponent of the smallest normal number.
+const LOWEST: i32 = -1022;
+/// Numbers up to this one have a reciprocal that is normal.
+const FAR: f64 = 1e280;
+/// Numbers up to this one, and from its reciprocal on, have quotients in the range.
+const MODERATE: f64 = 1e140;
 
-/// The square root, correctly rounded.
-#[inline(always)]
-pub fn sqrt(x: f64) -> f64 {
-    sqrt64(x)
-}
-
-/// The largest integer that is not larger.
-#[inline(always)]
-pub fn floor(x: f64) -> f64 {
-    floor64(x)
-}
-
-/// The smallest integer that is not smaller.
-#[inline(always)]
-pub fn ceil(x: f64) -> f64 {
-    ceil64(x)
-}
-
-/// The integer part.
-#[inline(always)]
-pub fn trunc(x: f64) -> f64 {
-    trunc64(x)
-}
-
-/// The nearest integer, halves away from 0.
-#[inline(always)]
-pub fn round(x: f64) -> f64 {
-    trunc64(x + f64::copysign(0.499_999_999_999_999_94, x))
-}
-
-/// The nearest integer, halves to the even one.
-#[inline(always)]
-pub fn round_ties_even(x: f64) -> f64 {
-    rint64(x)
-}
+super::common::functions!(f64);
 
 /// 1 / sqrt(x).
 #[inline(always)]
 pub fn rsqrt(x: f64) -> f64 {
     // As bits, normal positive numbers are between these.
-    if ((x.to_bits() >> 32) as u32).wrapping_sub(0x0010_0000) < 0x7fe0_0000 { rsqrt_normal(x) } else { rsqrt_special(x) }
+    if ((x.to_bits() >> 32) as u32).wrapping_sub(0x0010_0000) < 0x7fe0_0000 {
+        rsqrt_normal(x)
+    } else {
+        rsqrt_special(x)
+    }
 }
 
 #[inline(always)]
@@ -103,52 +88,6 @@ pub fn hypot(x: f64, y: f64) -> f64 {
     }
 }
 
-/// The remainder of x / y with the sign of x, exact.
-#[inline(always)]
-pub fn fmod(x: f64, y: f64) -> f64 {
-    let (a, b) = (x.abs(), y.abs());
-    // NaN: x infinite, y 0, or one of them NaN.
-    if !(a < INFINITY) || !(b > 0.0) {
-        return NAN;
-    }
-    if a < b {
-        return x;
-    }
-    let result = if a < b * 562_949_953_421_312.0 && b > 1e-280 && b < 1e280 {
-        remainder(a, b, rcp64(b) * ABOVE)
-    } else {
-        fmod_long(a, b)
-    };
-    f64::copysign(result, x)
-}
-
-/// 1 + 2^-51: makes a reciprocal one that is not too small.
-const ABOVE: f64 = 1.000_000_000_000_000_4;
-
-/// a mod b for a < 2^49 b, given 1 / b from above: the quotient is at most 1 too large.
-#[inline(always)]
-fn remainder(a: f64, b: f64, reciprocal: f64) -> f64 {
-    let quotient = trunc64(a * reciprocal);
-    let r = fma64(-quotient, b, a);
-    if r < 0.0 { r + b } else { r }
-}
-
-/// 48 bits of the quotient at a time, on the mantissas.
-#[inline(always)]
-fn fmod_long(a: f64, b: f64) -> f64 {
-    let ((mut r, e), (m, f)) = (split(a), split(b));
-    let reciprocal = rcp64(m) * ABOVE;
-    let mut bits = e - f;
-    r = if r < m { r } else { r - m };
-    while bits > 0 {
-        let step = if bits < 48 { bits } else { 48 };
-        r = remainder(r * power64(step), m, reciprocal);
-        bits -= step;
-    }
-    // r has no bits below the last one of b, so that both products are exact.
-    if f < -1022 { r * power64(-1022) * power64(f + 1022) } else { r * power64(f) }
-}
-
 /// x > 0 as m * 2^e with 1 <= m < 2.
 #[inline(always)]
 fn split(x: f64) -> (f64, i32) {
@@ -186,20 +125,6 @@ fn wave(quadrant: i32, r: f64, over: f64) -> f64 {
     turn(if odd { tail } else { r - tail }, quadrant)
 }
 
-/// (r - over)^2 / 2
-#[inline(always)]
-fn half_square(r: f64, over: f64) -> f64 {
-    fma64(0.5 * r, r, -(r * over))
-}
-
-/// Sine and cosine of a reduced angle, without the turn by its quadrant.
-#[inline(always)]
-fn waves(r: f64, over: f64) -> (f64, f64) {
-    let z = half_square(r, over);
-    // The tail is subtracted, so that a zero keeps its sign.
-    (r - fma64(r * z, polynomial64(z, &SIN_F64), over), fma64(z, polynomial64(z, &COS_F64), 1.0))
-}
-
 /// Changes the sign in the quadrants 2 and 3.
 #[inline(always)]
 fn turn(value: f64, quadrant: i32) -> f64 {
@@ -209,50 +134,15 @@ fn turn(value: f64, quadrant: i32) -> f64 {
 /// The sine of an angle in radians.
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
-    let Reduced { quadrant, r, over } = reduce64(x);
+    let Reduced { quadrant, r, over } = reduce(x);
     wave(quadrant, r, over)
 }
 
 /// The cosine of an angle in radians.
 #[inline(always)]
 pub fn cos(x: f64) -> f64 {
-    let Reduced { quadrant, r, over } = reduce64(x);
+    let Reduced { quadrant, r, over } = reduce(x);
     wave(quadrant.wrapping_add(1), r, over)
-}
-
-/// Sine and cosine of an angle in radians.
-#[inline(always)]
-pub fn sincos(x: f64) -> (f64, f64) {
-    let Reduced { quadrant, r, over } = reduce64(x);
-    let (sine, cosine) = waves(r, over);
-    let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
-    (turn(a, quadrant), turn(b, quadrant.wrapping_add(1)))
-}
-
-/// The tangent of an angle in radians.
-#[inline(always)]
-pub fn tan(x: f64) -> f64 {
-    let Reduced { quadrant, r, over } = reduce64(x);
-    let s = r * r;
-    // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
-    // where s is large. There the derivative by s is about 0.55 r.
-    let [first, rest @ ..] = TAN_F64;
-    let cube = r * s;
-    let lost = fma64(fma64(r, r, -s), 0.55 * r, -over);
-    let v = fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost));
-    // tan(r - over) = tan r - over (1 + tan^2 r)
-    let (t, rest) = sum64(r, v);
-    let rest = fma64(-over, t * t, rest);
-    if quadrant & 1 == 0 {
-        f64::copysign(t + rest, r)
-    } else {
-        // -1 / (t + rest). No f64 is a multiple of pi/2 but 0, and that has quadrant 0.
-        let y = rcp64_seed(t);
-        let e = fma64(-t, y, 1.0);
-        let y = fma64(fma64(e, e, e), y, y);
-        let e = fma64(-rest, y, fma64(-t, y, 1.0));
-        -fma64(y, e, y)
-    }
 }
 
 /// e^x = (1 + v) * 2^k with v in two parts, for |x| < 800: v = r + w.
@@ -464,37 +354,6 @@ pub fn pow(x: f64, y: f64) -> f64 {
     pow_special(x, y, result)
 }
 
-#[inline(always)]
-fn pow_special(x: f64, y: f64, result: f64) -> f64 {
-    let a = x.abs();
-    // From 2^53 on all are even.
-    let integer = trunc64(y) == y;
-    let odd = integer && trunc64(y * 0.5) != y * 0.5;
-    if x == 1.0 || y == 0.0 {
-        return 1.0;
-    }
-    if x.is_nan() || y.is_nan() {
-        return NAN;
-    }
-    let size = if y.abs() == INFINITY {
-        if a == 1.0 {
-            return 1.0;
-        }
-        return if (a > 1.0) == (y > 0.0) { INFINITY } else { 0.0 };
-    } else if a == 0.0 {
-        if y > 0.0 { 0.0 } else { INFINITY }
-    } else if a == INFINITY {
-        if y > 0.0 { INFINITY } else { 0.0 }
-    } else if x < 0.0 && !integer {
-        return NAN;
-    } else if a == 1.0 {
-        1.0
-    } else {
-        result
-    };
-    if odd { f64::copysign(size, x) } else { size }
-}
-
 /// The hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
@@ -595,94 +454,6 @@ pub fn cbrt(x: f64) -> f64 {
     f64::copysign(y * power64(third - 359), x)
 }
 
-/// An angle plus or minus (`sign`) atan(x + lost), 0 <= x <= 1. The angle is 0 or larger than 1, in two parts.
-#[inline(always)]
-fn atan_from(angle: f64, angle_low: f64, sign: f64, x: f64, lost: f64) -> f64 {
-    let s = x * x;
-    // The derivative, 1 / (1 + s), to a few bits.
-    let lost = lost * fma64(-0.5, s, 1.0);
-    // The first coefficient by itself, so that no sum is rounded that counts.
-    let [first, rest @ ..] = ATAN_F64;
-    let cube = x * s;
-    // What rounding took from the cube, times the mean slope.
-    let lost = fma64(fma64(x, s, -cube), -0.25, lost);
-    let tail = fma64(cube, first, fma64(cube, s * polynomial64(s, &rest), lost));
-    let sum = fma64(sign, x, angle);
-    sum + (fma64(sign, x, angle - sum) + fma64(sign, tail, angle_low))
-}
-
-/// The arc tangent.
-#[inline(always)]
-pub fn atan(x: f64) -> f64 {
-    let a = x.abs();
-    let outside = a > 1.0;
-    // Beyond the limit pi/2 is right. (`min` makes NaN a number, which is not used then.)
-    let limited = a.min(1e300);
-    let y = rcp64(limited);
-    let lost = fma64(-limited, y, 1.0) * y;
-    let (angle, low, sign, t, lost) =
-        if outside { (PIO2_F64[0], PIO2_F64[1], -1.0, y, lost) } else { (0.0, 0.0, 1.0, a, 0.0) };
-    f64::copysign(atan_from(angle, low, sign, t, lost), x)
-}
-
-/// The quotient less / large <= 1 in two parts.
-#[inline(always)]
-fn ratio(less: f64, large: f64) -> (f64, f64) {
-    // 0/0 counts as 0, infinity/infinity as 1.
-    if large == less {
-        return (if large == 0.0 { 0.0 } else { 1.0 }, 0.0);
-    }
-    if less == 0.0 || large == INFINITY {
-        return (0.0, 0.0);
-    }
-    // Away from the limits of the range as they are, else by mantissas.
-    let moderate = large < 1.0e140 && less > 1.0 / 1.0e140;
-    let (n, d, k) = if moderate {
-        (less, large, 0)
-    } else {
-        let ((n, e), (d, f)) = (split(less), split(large));
-        (n, d, e - f)
-    };
-    let y = rcp64(d);
-    let q = n * y;
-    let (q, lost) = sum64(q, fma64(-d, q, n) * y);
-    if moderate {
-        return (q, lost);
-    }
-    let k = if k < -1100 { -1100 } else { k };
-    let (one, two) = (power64(k >> 1), power64(k - (k >> 1)));
-    (q * one * two, lost * one * two)
-}
-
-/// The angle of the point (x, y), from -pi to pi.
-#[inline(always)]
-pub fn atan2(y: f64, x: f64) -> f64 {
-    if x.is_nan() || y.is_nan() {
-        return NAN;
-    }
-    let (ax, ay) = (x.abs(), y.abs());
-    let turned = ay > ax;
-    let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
-    let (ratio, lost) = ratio(less, large);
-    // The angle from the nearer axis to that of the quadrant.
-    let left = x.is_sign_negative();
-    let (base, base_low) = if turned {
-        (PIO2_F64[0], PIO2_F64[1])
-    } else if left {
-        (PI_F64[0], PI_F64[1])
-    } else {
-        (0.0, 0.0)
-    };
-    let sign = if turned != left { -1.0 } else { 1.0 };
-    f64::copysign(atan_from(base, base_low, sign, ratio, lost), y)
-}
-
-/// The arc sine of t, without its main term t.
-#[inline(always)]
-fn asin_tail(t: f64, s: f64) -> f64 {
-    t * s * polynomial64(s, &ASIN_F64)
-}
-
 /// The square root of x + low, x a normal number or 0, nearly rounded to nearest, and what the rounding lost.
 #[inline(always)]
 fn root(x: f64, low: f64) -> (f64, f64) {
@@ -692,43 +463,4 @@ fn root(x: f64, low: f64) -> (f64, f64) {
     let r = fma64(r * e, fma64(e, 0.375, 0.5), r);
     let y = x * r;
     (y, (fma64(-y, y, x) + low) * (0.5 * r))
-}
-
-/// The arc sine.
-#[inline(always)]
-pub fn asin(x: f64) -> f64 {
-    let a = x.abs();
-    let near = a <= 0.5;
-    // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
-    let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
-    let (y, low) = root(s, -0.0);
-    let t = if near { a } else { y };
-    let tail = asin_tail(t, s);
-    let (sum, more) = sum64(PIO2_F64[0], -2.0 * t);
-    let far = sum + (more + fma64(-2.0, tail + low, PIO2_F64[1]));
-    let result = f64::copysign(if near { t + tail } else { far }, x);
-    if a <= 1.0 { result } else { NAN }
-}
-
-/// The arc cosine.
-#[inline(always)]
-pub fn acos(x: f64) -> f64 {
-    let a = x.abs();
-    let near = a <= 0.5;
-    let s = if near { a * a } else { fma64(-0.5, a, 0.5) };
-    let (y, low) = root(s, -0.0);
-    let t = if near { x } else { y };
-    let tail = asin_tail(t, s);
-    // pi/2 - asin x; or 2 asin sqrt((1 - a) / 2), for negative numbers that from pi.
-    let (base, base_low, factor) = if near {
-        (PIO2_F64[0], PIO2_F64[1], -1.0)
-    } else if x > 0.0 {
-        (0.0, 0.0, 2.0)
-    } else {
-        (PI_F64[0], PI_F64[1], -2.0)
-    };
-    let low = if near { 0.0 } else { low };
-    let (sum, more) = sum64(base, factor * t);
-    let result = sum + (more + fma64(factor, tail + low, base_low));
-    if a <= 1.0 { result } else { NAN }
 }

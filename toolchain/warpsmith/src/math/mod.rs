@@ -39,6 +39,7 @@
 
 #[rustfmt::skip]
 mod coefficients;
+mod common;
 pub mod double;
 pub mod fast;
 mod primitive;

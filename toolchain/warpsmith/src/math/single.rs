@@ -1,56 +1,37 @@
 //! Functions of `f32`, each within an ulp of the exact value.
 
 use super::coefficients::*;
+use super::coefficients::{
+    ASIN_F32 as ASIN, ATAN_F32 as ATAN, COS_F32 as COS, PI_F32 as PI, PIO2_F32 as PIO2, SIN_F32 as SIN,
+    TAN_F32 as TAN,
+};
 use super::primitive::*;
-use super::reduce::{Reduced, reduce32};
+use super::primitive::{
+    ceil32 as ceil_of, floor32 as floor_of, fma32 as mul_add, polynomial32 as polynomial, power32 as power,
+    rcp32_seed as reciprocal, rint32 as nearest, sqrt32 as square_root, sum32 as two_sum,
+    trunc32 as truncate,
+};
+use super::reduce::{Reduced, reduce32 as reduce};
 
 const INFINITY: f32 = f32::INFINITY;
 const NAN: f32 = f32::NAN;
 /// 1.5 * 2^23: added to a number below 2^22, it leaves the nearest integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// a * b + c, rounded once.
-#[inline(always)]
-pub fn fma(a: f32, b: f32, c: f32) -> f32 {
-    fma32(a, b, c)
-}
+/// The largest number below a half.
+const BELOW_HALF: f32 = 0.499_999_97;
+/// 1 + 2^-22: makes a reciprocal one that is not too small.
+const ABOVE: f32 = 1.000_000_2;
+/// Bits of a quotient that one step of a remainder finds.
+const STEP: i32 = 19;
+/// The exponent of the smallest normal number.
+const LOWEST: i32 = -126;
+/// Numbers up to this one have a reciprocal that is normal.
+const FAR: f32 = 1e30;
+/// Numbers up to this one, and from its reciprocal on, have quotients in the range.
+const MODERATE: f32 = 1e15;
 
-/// The square root, correctly rounded.
-#[inline(always)]
-pub fn sqrt(x: f32) -> f32 {
-    sqrt32(x)
-}
-
-/// The largest integer that is not larger.
-#[inline(always)]
-pub fn floor(x: f32) -> f32 {
-    floor32(x)
-}
-
-/// The smallest integer that is not smaller.
-#[inline(always)]
-pub fn ceil(x: f32) -> f32 {
-    ceil32(x)
-}
-
-/// The integer part.
-#[inline(always)]
-pub fn trunc(x: f32) -> f32 {
-    trunc32(x)
-}
-
-/// The nearest integer, halves away from 0.
-#[inline(always)]
-pub fn round(x: f32) -> f32 {
-    // The largest number below a half: a half itself would round 0.49999997 up.
-    trunc32(x + f32::copysign(0.499_999_97, x))
-}
-
-/// The nearest integer, halves to the even one.
-#[inline(always)]
-pub fn round_ties_even(x: f32) -> f32 {
-    rint32(x)
-}
+super::common::functions!(f32);
 
 /// 1 / sqrt(x).
 #[inline(always)]
@@ -96,7 +77,7 @@ pub fn hypot(x: f32, y: f32) -> f32 {
     let (scale, back) = (power32(down), power32(-down));
     let (a, b) = (large * scale, less * scale);
     let square = fma32(a, a, b * b);
-    let (root, low) = root(square);
+    let (root, low) = root(square, -0.0);
     let result = (root + low) * back;
     if x == INFINITY || y == INFINITY {
         INFINITY
@@ -107,68 +88,12 @@ pub fn hypot(x: f32, y: f32) -> f32 {
     }
 }
 
-/// The remainder of x / y with the sign of x, exact.
-#[inline(always)]
-pub fn fmod(x: f32, y: f32) -> f32 {
-    let (a, b) = (x.abs(), y.abs());
-    // NaN: x infinite, y 0, or one of them NaN.
-    if !(a < INFINITY) || !(b > 0.0) {
-        return NAN;
-    }
-    if a < b {
-        return x;
-    }
-    let result = if a < b * 1_048_576.0 && b > 1e-30 && b < 1e30 {
-        remainder(a, b, rcp32_seed(b) * ABOVE)
-    } else {
-        fmod_long(a, b)
-    };
-    f32::copysign(result, x)
-}
-
-/// 1 + 2^-22: makes a reciprocal one that is not too small.
-const ABOVE: f32 = 1.000_000_2;
-
-/// a mod b for a < 2^20 b, given 1 / b from above: the quotient is at most 1 too large.
-#[inline(always)]
-fn remainder(a: f32, b: f32, reciprocal: f32) -> f32 {
-    let quotient = trunc32(a * reciprocal);
-    let r = fma32(-quotient, b, a);
-    if r < 0.0 { r + b } else { r }
-}
-
-/// 19 bits of the quotient at a time, on the mantissas.
-#[inline(always)]
-fn fmod_long(a: f32, b: f32) -> f32 {
-    let ((mut r, e), (m, f)) = (split(a), split(b));
-    let reciprocal = rcp32_seed(m) * ABOVE;
-    let mut bits = e - f;
-    r = if r < m { r } else { r - m };
-    while bits > 0 {
-        let step = if bits < 19 { bits } else { 19 };
-        r = remainder(r * power32(step), m, reciprocal);
-        bits -= step;
-    }
-    // r has no bits below the last one of b, so that both products are exact.
-    if f < -126 { r * power32(-126) * power32(f + 126) } else { r * power32(f) }
-}
-
 /// x > 0 as m * 2^e with 1 <= m < 2.
 #[inline(always)]
 fn split(x: f32) -> (f32, i32) {
     let small = x < f32::MIN_POSITIVE;
     let bits = if small { x * 16_777_216.0 } else { x }.to_bits();
     (f32::from_bits((bits & 0x7f_ffff) | 0x3f80_0000), (bits >> 23) as i32 - if small { 151 } else { 127 })
-}
-
-/// Sine and cosine of a reduced angle, without the turn by its quadrant. Both are computed where one is wanted: to choose between
-/// coefficients takes longer.
-#[inline(always)]
-fn waves(r: f32, over: f32) -> (f32, f32) {
-    // z = (r - over)^2 / 2
-    let z = fma32(0.5 * r, r, -(r * over));
-    // The tail is subtracted, so that a zero keeps its sign.
-    (r - fma32(r * z, polynomial32(z, &SIN_F32), over), fma32(z, polynomial32(z, &COS_F32), 1.0))
 }
 
 /// Changes the sign in the quadrants 2 and 3.
@@ -187,39 +112,6 @@ pub fn sin(x: f32) -> f32 {
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     sincos(x).1
-}
-
-/// Sine and cosine of an angle in radians.
-#[inline(always)]
-pub fn sincos(x: f32) -> (f32, f32) {
-    let Reduced { quadrant, r, over } = reduce32(x);
-    let (sine, cosine) = waves(r, over);
-    let (a, b) = if quadrant & 1 != 0 { (cosine, sine) } else { (sine, cosine) };
-    (turn(a, quadrant), turn(b, quadrant.wrapping_add(1)))
-}
-
-/// The tangent of an angle in radians.
-#[inline(always)]
-pub fn tan(x: f32) -> f32 {
-    let Reduced { quadrant, r, over } = reduce32(x);
-    let s = r * r;
-    // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
-    // where s is large. There the derivative by s is about 0.55 r.
-    let [first, rest @ ..] = TAN_F32;
-    let cube = r * s;
-    let lost = fma32(fma32(r, r, -s), 0.55 * r, -over);
-    let v = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
-    // tan(r - over) = tan r - over (1 + tan^2 r)
-    let (t, rest) = sum32(r, v);
-    let rest = fma32(-over, t * t, rest);
-    if quadrant & 1 == 0 {
-        f32::copysign(t + rest, r)
-    } else {
-        // -1 / (t + rest). No f32 is a multiple of pi/2 but 0, and that has quadrant 0.
-        let y = rcp32_seed(t);
-        let e = fma32(-rest, y, fma32(-t, y, 1.0));
-        -fma32(y, e, y)
-    }
 }
 
 /// 2^f for |f| <= 1/2.
@@ -389,37 +281,6 @@ pub fn pow(x: f32, y: f32) -> f32 {
     pow_special(x, y, exp2_wide(p, p_low))
 }
 
-#[inline(always)]
-fn pow_special(x: f32, y: f32, result: f32) -> f32 {
-    let a = x.abs();
-    // From 2^24 on all are even.
-    let integer = trunc32(y) == y;
-    let odd = integer && trunc32(y * 0.5) != y * 0.5;
-    if x == 1.0 || y == 0.0 {
-        return 1.0;
-    }
-    if x.is_nan() || y.is_nan() {
-        return NAN;
-    }
-    let size = if y.abs() == INFINITY {
-        if a == 1.0 {
-            return 1.0;
-        }
-        return if (a > 1.0) == (y > 0.0) { INFINITY } else { 0.0 };
-    } else if a == 0.0 {
-        if y > 0.0 { 0.0 } else { INFINITY }
-    } else if a == INFINITY {
-        if y > 0.0 { INFINITY } else { 0.0 }
-    } else if x < 0.0 && !integer {
-        return NAN;
-    } else if a == 1.0 {
-        1.0
-    } else {
-        result
-    };
-    if odd { f32::copysign(size, x) } else { size }
-}
-
 /// The hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
@@ -511,137 +372,10 @@ pub fn cbrt(x: f32) -> f32 {
     if x + x == x { x } else { f32::copysign(result, x) }
 }
 
-/// An angle plus or minus (`sign`) atan(x + lost), 0 <= x <= 1. The angle is 0 or larger than 1, in two parts.
+/// The square root of x + low, x a normal number or 0, and what its rounding lost.
 #[inline(always)]
-fn atan_from(angle: f32, angle_low: f32, sign: f32, x: f32, lost: f32) -> f32 {
-    let s = x * x;
-    // The derivative, 1 / (1 + s), to a few bits.
-    let lost = lost * fma32(-0.5, s, 1.0);
-    // The first coefficient by itself, so that no sum is rounded that counts.
-    let [first, rest @ ..] = ATAN_F32;
-    let cube = x * s;
-    // What rounding took from the cube, times the mean slope.
-    let lost = fma32(fma32(x, s, -cube), -0.25, lost);
-    let tail = fma32(cube, first, fma32(cube, s * polynomial32(s, &rest), lost));
-    let sum = fma32(sign, x, angle);
-    sum + (fma32(sign, x, angle - sum) + fma32(sign, tail, angle_low))
-}
-
-/// The arc tangent.
-#[inline(always)]
-pub fn atan(x: f32) -> f32 {
-    let a = x.abs();
-    let outside = a > 1.0;
-    // Beyond the limit pi/2 is right. (`min` makes NaN a number, which is not used then.)
-    let limited = a.min(1e30);
-    let y = rcp32_seed(limited);
-    let lost = fma32(-limited, y, 1.0) * y;
-    let (angle, low, sign, t, lost) =
-        if outside { (PIO2_F32[0], PIO2_F32[1], -1.0, y, lost) } else { (0.0, 0.0, 1.0, a, 0.0) };
-    f32::copysign(atan_from(angle, low, sign, t, lost), x)
-}
-
-/// The quotient less / large <= 1 in two parts.
-#[inline(always)]
-fn ratio(less: f32, large: f32) -> (f32, f32) {
-    // 0/0 counts as 0, infinity/infinity as 1.
-    if large == less {
-        return (if large == 0.0 { 0.0 } else { 1.0 }, 0.0);
-    }
-    if less == 0.0 || large == INFINITY {
-        return (0.0, 0.0);
-    }
-    // Away from the limits of the range as they are, else by mantissas.
-    let moderate = large < 1.0e15 && less > 1.0 / 1.0e15;
-    let (n, d, k) = if moderate {
-        (less, large, 0)
-    } else {
-        let ((n, e), (d, f)) = (split(less), split(large));
-        (n, d, e - f)
-    };
-    let y = rcp32_seed(d);
-    let q = n * y;
-    let (q, lost) = sum32(q, fma32(-d, q, n) * y);
-    if moderate {
-        return (q, lost);
-    }
-    let k = if k < -160 { -160 } else { k };
-    let (one, two) = (power32(k >> 1), power32(k - (k >> 1)));
-    (q * one * two, lost * one * two)
-}
-
-/// The angle of the point (x, y), from -pi to pi.
-#[inline(always)]
-pub fn atan2(y: f32, x: f32) -> f32 {
-    if x.is_nan() || y.is_nan() {
-        return NAN;
-    }
-    let (ax, ay) = (x.abs(), y.abs());
-    let turned = ay > ax;
-    let (large, less) = if turned { (ay, ax) } else { (ax, ay) };
-    let (ratio, lost) = ratio(less, large);
-    // The angle from the nearer axis to that of the quadrant.
-    let left = x.is_sign_negative();
-    let (base, base_low) = if turned {
-        (PIO2_F32[0], PIO2_F32[1])
-    } else if left {
-        (PI_F32[0], PI_F32[1])
-    } else {
-        (0.0, 0.0)
-    };
-    let sign = if turned != left { -1.0 } else { 1.0 };
-    f32::copysign(atan_from(base, base_low, sign, ratio, lost), y)
-}
-
-/// For asin and acos: the arc sine of t in two parts, without those parts' main term.
-#[inline(always)]
-fn asin_tail(t: f32, s: f32) -> f32 {
-    t * s * polynomial32(s, &ASIN_F32)
-}
-
-/// The square root of a normal number or 0, and what its rounding lost.
-#[inline(always)]
-fn root(x: f32) -> (f32, f32) {
+fn root(x: f32, low: f32) -> (f32, f32) {
     let r = if x > 0.0 { rsqrt32_seed(x) } else { 0.0 };
     let y = x * r;
-    (y, fma32(-y, y, x) * (0.5 * r))
-}
-
-/// The arc sine.
-#[inline(always)]
-pub fn asin(x: f32) -> f32 {
-    let a = x.abs();
-    let near = a <= 0.5;
-    // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
-    let s = if near { a * a } else { fma32(-0.5, a, 0.5) };
-    let (y, low) = root(s);
-    let t = if near { a } else { y };
-    let tail = asin_tail(t, s);
-    let (sum, more) = sum32(PIO2_F32[0], -2.0 * t);
-    let far = sum + (more + fma32(-2.0, tail + low, PIO2_F32[1]));
-    let result = f32::copysign(if near { t + tail } else { far }, x);
-    if a <= 1.0 { result } else { NAN }
-}
-
-/// The arc cosine.
-#[inline(always)]
-pub fn acos(x: f32) -> f32 {
-    let a = x.abs();
-    let near = a <= 0.5;
-    let s = if near { a * a } else { fma32(-0.5, a, 0.5) };
-    let (y, low) = root(s);
-    let t = if near { x } else { y };
-    let tail = asin_tail(t, s);
-    // pi/2 - asin x; or 2 asin sqrt((1 - a) / 2), for negative numbers that from pi.
-    let (base, base_low, factor) = if near {
-        (PIO2_F32[0], PIO2_F32[1], -1.0)
-    } else if x > 0.0 {
-        (0.0, 0.0, 2.0)
-    } else {
-        (PI_F32[0], PI_F32[1], -2.0)
-    };
-    let low = if near { 0.0 } else { low };
-    let (sum, more) = sum32(base, factor * t);
-    let result = sum + (more + fma32(factor, tail + low, base_low));
-    if a <= 1.0 { result } else { NAN }
+    (y, (fma32(-y, y, x) + low) * (0.5 * r))
 }
