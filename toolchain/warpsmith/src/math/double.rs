@@ -354,27 +354,42 @@ pub fn pow(x: f64, y: f64) -> f64 {
     pow_special(x, y, result)
 }
 
+/// `EXP_F64` for twice the argument, which is exact: e^2r = 1 + 2 r + r^2 P(r).
+const EXP_TWICE: [f64; 10] = {
+    let (mut c, mut i, mut factor) = (EXP_F64, 0, 4.0);
+    while i < 10 {
+        c[i] *= factor;
+        factor *= 2.0;
+        i += 1;
+    }
+    c
+};
+
 /// The hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
-    let a = x.abs();
-    if a < 0.625 {
+    if smaller64(x, 0.625) {
         let s = x * x;
         return f64::copysign(fma64(x * s, polynomial64(s, &TANH_F64), x), x);
     }
-    // 1 - 2 / (e^(2a) + 1), 1 from a = 19.1 on
-    let a = if a > 20.0 { 20.0 } else { a };
-    let (r, w, k) = exp_parts(a + a);
-    let power = power64(k);
+    // From 19.1 on it is 1.
+    if !smaller64(x, 20.0) {
+        return if x.is_nan() { x } else { f64::copysign(1.0, x) };
+    }
+    // 1 - 2 / (e^(2a) + 1), with e^(2a) = (1 + v) 2^k
+    let a = x.abs();
+    let shifted = fma64(a, 2.0 * LOG2E_F64[0], ROUND);
+    let n = shifted - ROUND;
+    let r = fma64(-n, 0.5 * LN2_DD[1], fma64(-n, 0.5 * LN2_DD[0], a));
+    let v = r * fma64(polynomial64(r, &EXP_TWICE), r, 2.0);
+    let power = power64(shifted.to_bits() as i32);
     // e^(2a) + 1 in two parts.
-    let v = r + w;
     let base = power + 1.0;
     let d = fma64(v, power, base);
     let d_low = fma64(v, power, base - d);
     let y = rcp64_seed(d);
     let error = fma64(-d_low, y, fma64(-d, y, 1.0));
-    let result = fma64(-2.0, fma64(y, fma64(error, error, error), y), 1.0);
-    if x.is_nan() { x } else { f64::copysign(result, x) }
+    f64::copysign(fma64(-2.0, fma64(y, fma64(error, error, error), y), 1.0), x)
 }
 
 /// e^a / 2 plus or minus its counterpart 1 / (2 e^a), for a >= 0.
