@@ -1,5 +1,7 @@
 //! The functions of `warpsmith::math` are within an ulp: those of `f32` against the standard library's of `f64`, those of `f64` against
-//! values from `math-reference.py` and against arithmetic with pairs of numbers.
+//! values from `math-reference.py` and against arithmetic with pairs of numbers. With `--nocapture` the largest errors are printed.
+
+use std::collections::BTreeMap;
 
 use warpsmith::math::{double, single};
 
@@ -78,9 +80,11 @@ fn erf(x: f64) -> f64 {
 
 fn check_unary(step: u64) {
     for (name, ours, exact) in UNARY {
-        let check = |x: f32| {
+        let mut worst = 0f64;
+        let mut check = |x: f32| {
             let error = ulps32(ours(x), exact(x.into()));
             assert!(error <= 1.0, "{name}({x:e}) = {:e}: {error} ulp", ours(x));
+            worst = worst.max(error);
         };
         let specials = [
             0.0,
@@ -98,12 +102,14 @@ fn check_unary(step: u64) {
             149.5,
             150.0,
         ];
-        specials.into_iter().flat_map(|x| [x, -x]).for_each(check);
-        (0..1u64 << 32).step_by(step as usize).for_each(|bits| check(f32::from_bits(bits as u32)));
+        specials.into_iter().flat_map(|x| [x, -x]).for_each(&mut check);
+        let all = (0..1u64 << 32).step_by(step as usize);
+        all.for_each(|bits| check(f32::from_bits(bits as u32)));
         // Where most functions have their largest errors.
         let moderate = 0.25f32.to_bits()..100f32.to_bits();
         let more = moderate.step_by(step.div_ceil(20) as usize);
-        more.for_each(|bits| [bits, bits | 1 << 31].map(f32::from_bits).into_iter().for_each(check));
+        more.for_each(|bits| [bits, bits | 1 << 31].map(f32::from_bits).into_iter().for_each(&mut check));
+        println!("{name}, f32: {worst:.3} ulp");
     }
 }
 
@@ -167,10 +173,12 @@ fn functions_of_two_f32_are_within_an_ulp() {
         1.000_000_1,
     ];
     for (name, ours, exact) in functions {
-        let check = |x: f32, y: f32| {
+        let mut worst = 0f64;
+        let mut check = |x: f32, y: f32| {
             let error = ulps32(ours(x, y), exact(x.into(), y.into()));
             let limit = if name == "fmod" { 0.0 } else { 1.0 };
             assert!(error <= limit, "{name}({x:e}, {y:e}) = {:e}: {error} ulp", ours(x, y));
+            worst = worst.max(error);
         };
         for x in specials.into_iter().flat_map(|x| [x, -x]) {
             for y in specials.into_iter().flat_map(|y| [y, -y]) {
@@ -185,6 +193,7 @@ fn functions_of_two_f32_are_within_an_ulp() {
             check(random.sized(-4.0, 4.0) as f32, random.between(-60.0, 60.0) as f32);
             check(1.0 + random.sized(-24.0, -1.0) as f32, random.sized(0.0, 30.0) as f32);
         }
+        println!("{name}, f32: {worst:.3} ulp");
     }
 }
 
@@ -196,6 +205,7 @@ fn bits(text: Option<&str>) -> f64 {
 
 #[test]
 fn functions_of_f64_agree_with_the_reference() {
+    let mut worst = BTreeMap::new();
     for line in include_str!("math-reference.txt").lines() {
         let mut words = line.split(' ');
         let (name, x) = (words.next().expect("a name"), bits(words.next()));
@@ -226,12 +236,15 @@ fn functions_of_f64_agree_with_the_reference() {
         };
         let error = ulps(got, bits(words.next()), bits(words.next()), 53, -1021);
         assert!(error <= 1.0, "{name}({x:e}, {y:e}) = {got:e}: {error} ulp");
+        let largest = worst.entry(name).or_insert(0f64);
+        *largest = largest.max(error);
         if name == "sin" || name == "cos" {
             let (sine, cosine) = double::sincos(x);
             let both = if name == "sin" { sine } else { cosine };
             assert!((both - got).abs() <= got.abs() * f64::EPSILON, "sincos({x:e}): {both:e}, alone {got:e}");
         }
     }
+    worst.iter().for_each(|(name, error)| println!("{name}, f64: {error:.3} ulp"));
 }
 
 /// A number as the sum of two, to about 100 bits.
@@ -321,9 +334,12 @@ const HALF_PI: Pair = Pair(core::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-
 
 #[test]
 fn functions_of_f64_agree_with_pairs_of_numbers() {
-    let check = |name: &str, x: f64, got: f64, want: Pair| {
+    let mut worst = BTreeMap::new();
+    let mut check = |name: &'static str, x: f64, got: f64, want: Pair| {
         let error = ulps(got, want.0, want.1, 53, -1021);
         assert!(error <= 1.0, "{name}({x:e}) = {got:e}: {error} ulp");
+        let largest = worst.entry(name).or_insert(0f64);
+        *largest = largest.max(error);
     };
     let mut random = Random(2);
     for _ in 0..100_000 {
@@ -352,6 +368,7 @@ fn functions_of_f64_agree_with_pairs_of_numbers() {
         check("cos", x, double::cos(x), cosine);
         check("tan", x, double::tan(x), sine.div(cosine));
     }
+    worst.iter().for_each(|(name, error)| println!("{name}, f64: {error:.3} ulp"));
 }
 
 #[test]
