@@ -270,15 +270,14 @@ macro_rules! functions {
         pub fn asin(x: $t) -> $t {
             let a = x.abs();
             let near = a <= 0.5;
-            // asin a = pi/2 - 2 asin sqrt((1 - a) / 2)
+            // asin a = pi/2 - 2 asin sqrt((1 - a) / 2), which is NaN for a > 1.
             let s = if near { a * a } else { mul_add(-0.5, a, 0.5) };
             let (y, low) = root(s, -0.0);
             let t = if near { a } else { y };
             let tail = asin_tail(t, s);
             let (sum, more) = two_sum(PIO2[0], -2.0 * t);
             let far = sum + (more + mul_add(-2.0, tail + low, PIO2[1]));
-            let result = <$t>::copysign(if near { t + tail } else { far }, x);
-            if a <= 1.0 { result } else { NAN }
+            <$t>::copysign(if near { t + tail } else { far }, x)
         }
 
         /// The arc cosine.
@@ -300,8 +299,7 @@ macro_rules! functions {
             };
             let low = if near { 0.0 } else { low };
             let (sum, more) = two_sum(base, factor * t);
-            let result = sum + (more + mul_add(factor, tail + low, base_low));
-            if a <= 1.0 { result } else { NAN }
+            sum + (more + mul_add(factor, tail + low, base_low))
         }
     };
 }

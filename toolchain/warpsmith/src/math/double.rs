@@ -472,7 +472,8 @@ pub fn cbrt(x: f64) -> f64 {
 /// The square root of x + low, x a normal number or 0, nearly rounded to nearest, and what the rounding lost.
 #[inline(always)]
 fn root(x: f64, low: f64) -> (f64, f64) {
-    let r = if x > 0.0 { rsqrt64_seed(x) } else { 0.0 };
+    // The summand only counts at 0, where it keeps r finite. Of negative numbers r is NaN.
+    let r = rsqrt64_seed(x + 1e-300);
     // From 20 bits to 40, and from there in the root itself.
     let e = fma64(-x * r, r, 1.0);
     let r = fma64(r * e, fma64(e, 0.375, 0.5), r);

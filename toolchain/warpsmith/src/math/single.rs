@@ -375,7 +375,8 @@ pub fn cbrt(x: f32) -> f32 {
 /// The square root of x + low, x a normal number or 0, and what its rounding lost.
 #[inline(always)]
 fn root(x: f32, low: f32) -> (f32, f32) {
-    let r = if x > 0.0 { rsqrt32_seed(x) } else { 0.0 };
+    // The summand only counts at 0, where it keeps r finite. Of negative numbers r is NaN.
+    let r = rsqrt32_seed(x + 2.0 * f32::MIN_POSITIVE);
     let y = x * r;
     (y, (fma32(-y, y, x) + low) * (0.5 * r))
 }
