@@ -79,13 +79,8 @@ pub fn hypot(x: f64, y: f64) -> f64 {
     let (less, lost) = product64(b, b);
     let (root, low) = root(fma64(a, a, less), lost);
     let result = (root + low) * back;
-    if x == INFINITY || y == INFINITY {
-        INFINITY
-    } else if x.is_nan() || y.is_nan() {
-        NAN
-    } else {
-        result
-    }
+    // NaN has become NaN on the way.
+    if x == INFINITY || y == INFINITY { INFINITY } else { result }
 }
 
 /// x > 0 as m * 2^e with 1 <= m < 2.
