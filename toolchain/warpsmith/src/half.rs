@@ -42,6 +42,7 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 
 use crate::DeviceCopy;
 use crate::math::sum_to_odd;
+use crate::shape::Shape;
 
 /// The bits of a result that is not a number.
 const NAN: u16 = 0x7fff;
@@ -225,7 +226,9 @@ macro_rules! types {
         pub struct $t(u16);
 
         // SAFETY: every pattern of bits is a number or NaN.
-        unsafe impl DeviceCopy for $t {}
+        unsafe impl DeviceCopy for $t {
+            const SHAPE: Shape = Shape::of(&[stringify!($t).as_bytes()]);
+        }
 
         impl $t {
             /// 0.
@@ -362,7 +365,9 @@ macro_rules! types {
 
         #[cfg(feature = "half")]
         // SAFETY: 16 bits, of which every pattern is a number or NaN.
-        unsafe impl DeviceCopy for ::half::$other {}
+        unsafe impl DeviceCopy for ::half::$other {
+            const SHAPE: Shape = Shape::of(&[b"half::", stringify!($other).as_bytes()]);
+        }
 
         #[cfg(feature = "half")]
         impl From<::half::$other> for $t {
@@ -386,7 +391,9 @@ macro_rules! types {
         pub struct $pair(u32);
 
         // SAFETY: every pattern of bits is two numbers.
-        unsafe impl DeviceCopy for $pair {}
+        unsafe impl DeviceCopy for $pair {
+            const SHAPE: Shape = Shape::of(&[stringify!($pair).as_bytes()]);
+        }
 
         impl $pair {
             /// Returns a pair; `low` comes first in memory.

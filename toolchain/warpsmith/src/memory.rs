@@ -93,9 +93,11 @@ mod sealed {
     impl Sealed for u32 {}
     impl Sealed for i32 {}
     impl Sealed for f32 {}
+    impl Sealed for crate::half::F16x2 {}
+    impl Sealed for crate::half::Bf16x2 {}
 }
 
-/// A number of 32 bits: `u32`, `i32` or `f32`.
+/// A number of 32 bits, `u32`, `i32` or `f32`, or a pair of floats of 16 bits.
 pub trait Word: DeviceCopy + sealed::Sealed {
     #[doc(hidden)]
     fn from_word(word: u32) -> Self;
@@ -119,6 +121,20 @@ impl Word for f32 {
     #[inline(always)]
     fn from_word(word: u32) -> Self {
         f32::from_bits(word)
+    }
+}
+
+impl Word for crate::half::F16x2 {
+    #[inline(always)]
+    fn from_word(word: u32) -> Self {
+        Self::from_bits(word)
+    }
+}
+
+impl Word for crate::half::Bf16x2 {
+    #[inline(always)]
+    fn from_word(word: u32) -> Self {
+        Self::from_bits(word)
     }
 }
 

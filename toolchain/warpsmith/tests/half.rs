@@ -222,3 +222,11 @@ fn roots_comparisons_and_signs() {
     let pair = -Bf16x2::from_f32s(1.0, -2.0);
     assert_eq!((pair.to_f32s(), Bf16x2::from_bits(pair.to_bits())), ((-1.0, 2.0), pair));
 }
+
+#[test]
+fn eight_numbers_are_loaded_at_once() {
+    let values: Vec<F16x2> = (0..10u8).map(|i| F16x2::from_f32s(f32::from(i), -f32::from(i))).collect();
+    let (groups, rest) = warpsmith::memory::fours(&values);
+    let pairs = (0..groups.len()).filter_map(|at| groups.get(at)).flatten().chain(rest.iter().copied());
+    assert_eq!(pairs.collect::<Vec<_>>(), values);
+}
