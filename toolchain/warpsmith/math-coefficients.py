@@ -188,11 +188,10 @@ def main():
     quarter = (pi / 4 * mpf("1.004")) ** 2
     sin_p, sin_w = lambda z: (1 - sin(sqrt(2 * z)) / sqrt(2 * z)) / z, lambda z: z * sqrt(2 * z) / sin(sqrt(2 * z))
     cos_p, cos_w = lambda z: (cos(sqrt(2 * z)) - 1) / z, lambda z: z / cos(sqrt(2 * z))
-    # The last two of f64 have empty low words: to choose between two such is cheaper.
-    for kind, terms, kinds, note in ("f32", 4, None, ""), ("f64", 7, {5: "f64hi", 6: "f64hi"}, "; the last two have empty low words"):
+    for kind, terms in ("f32", 4), ("f64", 7):
         name = kind.upper()
-        fit(f"SIN_{name}", sin_p, sin_w, 0, quarter / 2, range(terms - (kind == "f32")), kind, f"sin r = r - r z P(z), z = r^2 / 2, |r| <= pi/4{note}", kinds=kinds)
-        fit(f"COS_{name}", cos_p, cos_w, 0, quarter / 2, range(terms), kind, f"cos r = 1 + z P(z), z = r^2 / 2, |r| <= pi/4{note}", kinds=kinds, fixed=[(0, mpf(-1))])
+        fit(f"SIN_{name}", sin_p, sin_w, 0, quarter / 2, range(terms - (kind == "f32")), kind, "sin r = r - r z P(z), z = r^2 / 2, |r| <= pi/4")
+        fit(f"COS_{name}", cos_p, cos_w, 0, quarter / 2, range(terms), kind, "cos r = 1 + z P(z), z = r^2 / 2, |r| <= pi/4", fixed=[(0, mpf(-1))])
     tan_p, tan_w = lambda s: (tan(sqrt(s)) / sqrt(s) - 1) / s, lambda s: s * sqrt(s) / tan(sqrt(s))
     fit("TAN_F32", tan_p, tan_w, 0, quarter, range(7), "f32", "tan r = r + r s P(s), s = r^2, |r| <= pi/4")
     fit("TAN_F64", tan_p, tan_w, 0, quarter, range(15), "f64", "tan r = r + r s P(s), s = r^2, |r| <= pi/4")

@@ -98,18 +98,26 @@ macro_rules! functions {
             if f < LOWEST { r * power(LOWEST) * power(f - LOWEST) } else { r * power(f) }
         }
 
-        /// (r - over)^2 / 2
-        #[inline(always)]
-        fn half_square(r: $t, over: $t) -> $t {
-            mul_add(0.5 * r, r, -(r * over))
-        }
-
-        /// Sine and cosine of a reduced angle, without the turn by its quadrant.
+        /// Sine and cosine of a reduced angle, without the turn by its quadrant. Both are computed where one is wanted: to choose between
+        /// coefficients takes as long or longer.
         #[inline(always)]
         fn waves(r: $t, over: $t) -> ($t, $t) {
-            let z = half_square(r, over);
+            // z = (r - over)^2 / 2
+            let z = mul_add(0.5 * r, r, -(r * over));
             // The tail is subtracted, so that a zero keeps its sign.
             (r - mul_add(r * z, polynomial(z, &SIN), over), mul_add(z, polynomial(z, &COS), 1.0))
+        }
+
+        /// The sine of an angle in radians.
+        #[inline(always)]
+        pub fn sin(x: $t) -> $t {
+            sincos(x).0
+        }
+
+        /// The cosine of an angle in radians.
+        #[inline(always)]
+        pub fn cos(x: $t) -> $t {
+            sincos(x).1
         }
 
         /// Sine and cosine of an angle in radians.

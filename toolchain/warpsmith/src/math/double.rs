@@ -92,47 +92,10 @@ fn split(x: f64) -> (f64, i32) {
     (m, (bits >> 52) as i32 - if small { 1077 } else { 1023 })
 }
 
-/// Coefficients 1 to 4 of sine and cosine. In memory, where one address chooses all four. To compute both functions takes more
-/// operations of `f64`, to choose all coefficients by themselves more of integers, and all in memory too many loads: this mixture is fastest.
-#[repr(align(16))]
-struct Middle([[f64; 4]; 2]);
-
-static MIDDLE: Middle = Middle([
-    [SIN_F64[1], SIN_F64[2], SIN_F64[3], SIN_F64[4]],
-    [COS_F64[1], COS_F64[2], COS_F64[3], COS_F64[4]],
-]);
-
-/// The sine or cosine of a reduced angle: even quadrants are sines.
-#[inline(always)]
-fn wave(quadrant: i32, r: f64, over: f64) -> f64 {
-    let odd = quadrant & 1 != 0;
-    let z = half_square(r, over);
-    let pick = |i: usize| if odd { COS_F64[i] } else { SIN_F64[i] };
-    let [c1, c2, c3, c4] = MIDDLE.0[usize::from(odd)];
-    let p = polynomial64(z, &[pick(0), c1, c2, c3, c4, pick(5), pick(6)]);
-    // As in `waves`, of which this is one.
-    let tail = fma64(if odd { z } else { r * z }, p, if odd { 1.0 } else { over });
-    turn(if odd { tail } else { r - tail }, quadrant)
-}
-
 /// Changes the sign in the quadrants 2 and 3.
 #[inline(always)]
 fn turn(value: f64, quadrant: i32) -> f64 {
     f64::from_bits(value.to_bits() ^ (u64::from(((quadrant as u32) << 30) & 0x8000_0000) << 32))
-}
-
-/// The sine of an angle in radians.
-#[inline(always)]
-pub fn sin(x: f64) -> f64 {
-    let Reduced { quadrant, r, over } = reduce(x);
-    wave(quadrant, r, over)
-}
-
-/// The cosine of an angle in radians.
-#[inline(always)]
-pub fn cos(x: f64) -> f64 {
-    let Reduced { quadrant, r, over } = reduce(x);
-    wave(quadrant.wrapping_add(1), r, over)
 }
 
 /// e^x = (1 + v) * 2^k with v in two parts, for |x| < 800: v = r + w.

@@ -1,8 +1,7 @@
 //! Mathematical functions for kernels: `sin`, `exp`, `pow` and so on, of `f32` and `f64`.
 //!
 //! A device has no mathematical library, and `core` has no functions beyond the square root. These are functions of our own that compile to
-//! straight code: no calls, no stack frames, and of tables only the bits of 2/pi for huge angles and the coefficients of sines of `f64`. The
-//! same source runs on hosts.
+//! straight code: no calls, no stack frames, no tables but the bits of 2/pi for huge angles. The same source runs on hosts.
 //!
 //! - [`single`] and [`double`] hold the functions of `f32` and `f64`. Each is within an ulp (a unit in the last place) of the exact value, for
 //!   all inputs, subnormal ones too. Special values follow C99, annex F.

@@ -97,18 +97,6 @@ fn turn(value: f32, quadrant: i32) -> f32 {
     f32::from_bits(value.to_bits() ^ (((quadrant as u32) << 30) & 0x8000_0000))
 }
 
-/// The sine of an angle in radians.
-#[inline(always)]
-pub fn sin(x: f32) -> f32 {
-    sincos(x).0
-}
-
-/// The cosine of an angle in radians.
-#[inline(always)]
-pub fn cos(x: f32) -> f32 {
-    sincos(x).1
-}
-
 /// 2^f for |f| <= 1/2.
 #[inline(always)]
 fn exp2_fraction(f: f32) -> f32 {
