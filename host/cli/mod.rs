@@ -5,6 +5,7 @@
 mod bench;
 mod bound;
 mod check;
+mod checkpoints;
 mod devices;
 mod error;
 mod generate;

@@ -14,13 +14,14 @@ use serde_json::json;
 use super::options::{DEFAULT_TIME, MachineArgs, duration};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
-use super::{Error, Outcome, Result, reading, signals};
+use super::{Error, Outcome, Result, checkpoints, reading, signals};
 use crate::backend::Backend;
-use crate::engine::{Cost, Progress, Stop, StopReason, tuning};
+use crate::engine::{BackendError, Cost, Observe, Progress, Snapshot, Stop, StopReason, tuning};
 use crate::instance::{Instance, InstanceError, Qap};
+use crate::solver::checkpoint::{Checkpoints, Limits, Schedule, SearchCheckpoint, Subject};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{
-    Changes, Chooser, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
+    Changes, Chooser, Contact, Precision, SearchSettings, Strategy, Task, TourMove, WeierstrassSpec,
 };
 use crate::solver::settings::{Settings, read};
 use deliver::Ended;
@@ -186,7 +187,18 @@ struct Common {
     #[command(flatten)]
     settings: Given<SearchSettings>,
     #[command(flatten)]
+    begin: BeginArgs,
+    #[command(flatten)]
     outputs: Outputs,
+}
+
+/// What a search starts from.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Start")]
+struct BeginArgs {
+    /// Continue the search of this checkpoint; limits count from its start
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
 }
 
 /// When to stop.
@@ -225,6 +237,12 @@ struct Outputs {
     /// The solution: a QAPLIB solution, a TSPLIB tour, else a value a line
     #[arg(long, value_name = "FILE|-")]
     solution: Option<Output>,
+    /// Write the search to this file now and then, for --resume
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<Output>,
+    /// Time between checkpoints; there is another one at the end
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
+    every: Duration,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -334,6 +352,19 @@ impl Common {
         Ok(settings)
     }
 
+    /// The settings of the search that continues; others are refused.
+    fn resumed_settings(&self, checkpoint: &SearchCheckpoint) -> Result<SearchSettings> {
+        let given = self.settings()?;
+        let (given, values) = (json!(given), json!(checkpoint.settings()));
+        for (id, _) in &self.settings.values {
+            let Some(setting) = SearchSettings::DECLARATION.option(id) else { continue };
+            if given[setting.name] != values[setting.name] {
+                return Err(resumed_otherwise(&format!("has `{id}` {}", values[setting.name])));
+            }
+        }
+        Ok(checkpoint.settings().clone())
+    }
+
     /// Completes the settings for an instance, and checks that they go together.
     fn complete(&self, settings: &mut SearchSettings, task: &Task) -> Result<()> {
         if settings.recombine {
@@ -347,13 +378,27 @@ impl Common {
         Ok(settings.check()?)
     }
 
-    fn stop(&self, interrupt: Arc<AtomicBool>) -> Stop {
-        let given = self.stop.time.is_some()
-            || self.stop.iterations.is_some()
-            || self.stop.target.is_some()
-            || self.settings.get("descents").is_some();
+    /// Whether a limit is given.
+    fn has_limits(&self) -> bool {
+        let StopArgs { time, iterations, target } = &self.stop;
+        time.is_some() || iterations.is_some() || target.is_some()
+    }
+
+    /// When to stop. Without other limits, a search that continues has those of its checkpoint.
+    fn stop(&self, interrupt: Arc<AtomicBool>, resumed: Option<&SearchCheckpoint>) -> Stop {
+        let before = resumed.map_or(Duration::ZERO, |checkpoint| checkpoint.elapsed);
+        let descents = match resumed {
+            Some(checkpoint) => checkpoint.settings().descents.is_some(),
+            None => self.settings.get("descents").is_some(),
+        };
+        if let Some(checkpoint) = resumed.filter(|_| !self.has_limits()) {
+            let Limits { time, iterations, .. } = checkpoint.limits;
+            return Stop { time, before, iterations, interrupt, ..Stop::never() };
+        }
+        let given = self.has_limits() || descents;
         Stop {
             time: if given { self.stop.time } else { Some(DEFAULT_TIME) },
+            before,
             iterations: self.stop.iterations,
             interrupt,
             ..Stop::never()
@@ -363,7 +408,7 @@ impl Common {
 
 impl Outputs {
     fn all(&self) -> impl Iterator<Item = &Output> + Clone {
-        self.json.iter().chain(&self.solution)
+        self.json.iter().chain(&self.solution).chain(&self.checkpoint)
     }
 }
 
@@ -377,12 +422,34 @@ pub(super) struct Asked {
 impl Args {
     /// Reads the instance, and checks settings.
     pub(super) fn asked(&self, interrupt: Arc<AtomicBool>) -> Result<Asked> {
-        let common = self.problem.common();
-        let mut settings = common.settings()?;
-        let task = self.problem.task(&settings)?;
-        common.complete(&mut settings, &task)?;
-        Ok(Asked { task, settings, stop: common.stop(interrupt) })
+        self.asked_after(None, interrupt)
     }
+
+    /// As [`Args::asked`], for a search that continues.
+    fn asked_after(
+        &self,
+        resumed: Option<&SearchCheckpoint>,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Asked> {
+        let common = self.problem.common();
+        let mut settings = match resumed {
+            Some(checkpoint) => common.resumed_settings(checkpoint)?,
+            None => common.settings()?,
+        };
+        let task = self.problem.task(&settings)?;
+        if let (Some(checkpoint), Some(path)) = (resumed, &common.begin.resume) {
+            checkpoint.check_task(path, &task, task.fingerprint()?)?;
+        }
+        if resumed.is_none() || common.has_limits() {
+            common.complete(&mut settings, &task)?;
+        }
+        Ok(Asked { task, settings, stop: common.stop(interrupt, resumed) })
+    }
+}
+
+/// The error for a search that continues, but is asked to do so in another way.
+fn resumed_otherwise(what: &str) -> Error {
+    Error::Usage(format!("the search of the checkpoint {what}; --resume continues it as it is"))
 }
 
 /// Searches.
@@ -392,16 +459,29 @@ pub fn run(args: Args) -> Result<Outcome> {
     let common = args.problem.common();
     let input = args.problem.input().map(|file| (output::INSTANCE, file));
     output::check(common.outputs.all(), input.as_slice())?;
+    let resume = common.begin.resume.as_deref();
+    if let Some(path) = resume {
+        let others = common.outputs.json.iter().chain(&common.outputs.solution);
+        output::check(others, &[("the checkpoint to continue from", path)])?;
+    }
+    checkpoints::check_file(common.outputs.checkpoint.as_ref(), resume)?;
+    let resumed = resume.map(SearchCheckpoint::read).transpose()?;
     tuning::check().map_err(Error::Usage)?;
     common.machine.start_threads()?;
-    let stop = common.stop(interrupt.clone());
-    watchdog::watch(begin, &stop, move |hold| carry_out(&args, begin, interrupt, hold))
+    let stop = common.stop(interrupt.clone(), resumed.as_ref());
+    watchdog::watch(begin, &stop, move |hold| carry_out(&args, resumed, begin, interrupt, hold))
 }
 
 /// Searches, on a thread that is left behind unless the search is [kept](Hold::keep).
-fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hold) -> Result<Outcome> {
+fn carry_out(
+    args: &Args,
+    resumed: Option<SearchCheckpoint>,
+    begin: Instant,
+    interrupt: Arc<AtomicBool>,
+    hold: &Hold,
+) -> Result<Outcome> {
     let common = args.problem.common();
-    let Asked { task, mut settings, stop } = args.asked(interrupt)?;
+    let Asked { task, mut settings, stop } = args.asked_after(resumed.as_ref(), interrupt)?;
     hold.keep();
     if let (Task::Tour(instance, _), false) = (&task, common.outputs.quiet) {
         reading::announce(instance);
@@ -410,7 +490,8 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     if backend.is_cpu() {
         hold.release();
     }
-    if common.settings.get("walks").is_none() && settings.selection == Chooser::Device {
+    let is_free = resumed.is_none() && common.settings.get("walks").is_none();
+    if is_free && settings.selection == Chooser::Device {
         settings.walks = default_walks(&backend, &task);
         let is_alone = settings.restart.is_none() && settings.cooperate.is_none();
         if settings.strategy == Strategy::Tabu && is_alone {
@@ -421,10 +502,19 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     // Who gives it ten seconds means those of reading, too.
     let reading = begin.elapsed();
     let left = stop.spent(reading);
-    let done = task.run(&backend, &settings, &left, &mut |now| {
+    if let Some(checkpoint) = &resumed {
+        line.announce(checkpoint, &task, backend.gpus());
+    }
+    let show = |now: &Progress<Cost>| {
         hold.keep();
         line.show(now, &task);
-    });
+    };
+    let checkpoints = common.checkpoints(&task, &settings, &stop, (reading, &line))?;
+    let mut observer = Observer { show, checkpoints };
+    let contact = Contact { observe: &mut observer, resumed };
+    let done = task.run_in_contact(&backend, &settings, &left, contact);
+    // The last checkpoint is written before the summary.
+    observer.checkpoints = None;
     hold.keep();
     line.bar.finish_and_clear();
     let mut done = done?;
@@ -440,10 +530,69 @@ fn carry_out(args: &Args, begin: Instant, interrupt: Arc<AtomicBool>, hold: &Hol
     }
 }
 
+/// Shows the progress of a search, and writes its checkpoints.
+struct Observer<F> {
+    show: F,
+    checkpoints: Option<Checkpoints>,
+}
+
+impl<F: FnMut(&Progress<Cost>)> Observe<Cost, ()> for Observer<F> {
+    fn progress(&mut self, progress: &Progress<Cost>) {
+        (self.show)(progress);
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.own().is_due(is_end))
+    }
+
+    fn checkpoint(&mut self, snapshot: std::result::Result<Snapshot<Cost, ()>, BackendError>) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.own().checkpoint(snapshot);
+        }
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.own().skip());
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.checkpoints.is_some()
+    }
+
+    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe<Cost, ()> + Send>> {
+        self.checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
+    }
+}
+
+impl Common {
+    /// Starts to write checkpoints of a search that began this long ago, if any are asked for.
+    fn checkpoints(
+        &self,
+        task: &Task,
+        settings: &SearchSettings,
+        stop: &Stop,
+        (before, line): (Duration, &Line),
+    ) -> Result<Option<Checkpoints>> {
+        let Some(path) = self.outputs.checkpoint.as_ref().and_then(Output::file) else { return Ok(None) };
+        let schedule = Schedule { path: path.to_owned(), every: self.outputs.every };
+        let limits = Limits::of(&stop.with_target(settings.target)).to_json();
+        let subject = (Subject::of_search(task, settings)?, limits);
+        let own = line.clone();
+        let warn = move |why: &str| own.tell(&checkpoints::warning(why));
+        let checkpoints = Checkpoints::begin(schedule, subject, before, warn);
+        if checkpoints.is_none() {
+            line.tell(checkpoints::NO_THREAD);
+        }
+        Ok(checkpoints)
+    }
+}
+
 /// The live line on a terminal.
+#[derive(Clone)]
 struct Line {
     bar: ProgressBar,
     by_time: bool,
+    is_quiet: bool,
 }
 
 impl Line {
@@ -458,7 +607,25 @@ impl Line {
         if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} {bar:24.cyan/dim} {msg}") {
             bar.set_style(style.progress_chars("━━─"));
         }
-        Line { bar, by_time: stop.time.is_some() }
+        Line { bar, by_time: stop.time.is_some(), is_quiet: quiet }
+    }
+
+    /// Says from where a search continues.
+    fn announce(&self, checkpoint: &SearchCheckpoint, task: &Task, gpus: usize) {
+        let SearchCheckpoint { elapsed, iterations, cost, .. } = checkpoint;
+        let cost = task.user_cost(*cost).map_or("with forbidden pairs".to_owned(), |c| format!("of cost {c}"));
+        let found = format!("a solution {cost}");
+        self.tell(&checkpoints::announcement(*elapsed, *iterations, &found));
+        if let Some(fewer) = checkpoints::fewer(checkpoint.runs(), gpus) {
+            self.tell(&fewer);
+        }
+    }
+
+    /// Prints a line above it.
+    fn tell(&self, what: &str) {
+        if !self.is_quiet {
+            self.bar.suspend(|| output::tell(&format!("antwarp: {what}")));
+        }
     }
 
     fn show(&self, now: &Progress<Cost>, task: &Task) {

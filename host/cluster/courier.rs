@@ -4,6 +4,8 @@
 //! better one. Rank 0 gets only the length. It requests the tour itself if it is the best of all, every few seconds and at the end.
 //! So few bytes travel far, and rank 0 always has a tour that is nearly the best. The messages of runs in lockstep are sent to all
 //! at once, and in order.
+//!
+//! When a checkpoint is due, rank 0 tells the others, and their runs' answers go to its recorders.
 
 use std::os::raw::c_int;
 use std::sync::Arc;
@@ -15,13 +17,14 @@ use std::time::{Duration, Instant};
 use mpi::collective::{CommunicatorCollectives, Root};
 use mpi::datatype::Equivalence;
 use mpi::ffi;
-use mpi::point_to_point::{MatchedReceiveVec, Source};
+use mpi::point_to_point::{Destination, MatchedReceiveVec, Source};
 use mpi::raw::AsRaw;
 use mpi::topology::{Communicator, SimpleCommunicator};
 
-use super::message::{News, Traffic, from_voyager, to_voyager};
-use super::{Ended, Facts, Gathered, Voyage};
+use super::message::{News, Traffic, from_answer, from_voyager, to_answer, to_voyager};
+use super::{Answer, Ended, Facts, Gathered, Ledger, Voyage};
 use crate::engine::{Lockstep, Voyager};
+use crate::solver::checkpoint::Recorder;
 
 /// How often it checks for messages; the second applies while it is sending.
 const LOOK: Duration = Duration::from_millis(1);
@@ -40,6 +43,7 @@ const PART: usize = 1 << 30;
 /// A request by the run of this rank.
 pub(super) enum Request {
     Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
+    Deal(Option<Vec<Vec<u8>>>, Sender<Vec<u8>>),
     Begin(Box<Voyage>),
     End {
         best: Option<Arc<Voyager>>,
@@ -78,9 +82,15 @@ enum Tag {
     Bye,
     /// The message of a run in lockstep to all others.
     Step,
+    /// From rank 0: a checkpoint is due.
+    Due,
+    /// To rank 0: a part of a rank's answer to that.
+    Saved,
 }
 
-const TAGS: [Tag; 7] = [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step];
+const TAGS: [Tag; 9] = [
+    Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step, Tag::Due, Tag::Saved,
+];
 
 /// Starts MPI and serves requests until the process leaves.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
@@ -209,6 +219,9 @@ struct Courier<'w> {
     ending: Option<Ending>,
     /// When its run started to wait for others in lockstep.
     waits_since: Option<Instant>,
+    /// On rank 0: how many checkpoints the others have been asked for, and what has arrived of each rank's answer.
+    due: u64,
+    saved: Vec<Vec<u8>>,
 }
 
 impl<'w> Courier<'w> {
@@ -230,6 +243,8 @@ impl<'w> Courier<'w> {
             is_bye: false,
             ending: None,
             waits_since: None,
+            due: 0,
+            saved: vec![Vec::new(); place.size as usize],
         }
     }
 
@@ -245,6 +260,9 @@ impl<'w> Courier<'w> {
             match request {
                 Some(Request::Share(bytes, reply)) => {
                     let _ = reply.send(self.share(bytes));
+                }
+                Some(Request::Deal(messages, reply)) => {
+                    let _ = reply.send(self.deal(messages));
                 }
                 Some(Request::Begin(voyage)) => self.begin(voyage),
                 Some(Request::End { best, ended, patience, reply }) => {
@@ -308,6 +326,25 @@ impl<'w> Courier<'w> {
         Some(bytes)
     }
 
+    /// Sends each rank its message, or receives that of this rank.
+    fn deal(&mut self, messages: Option<Vec<Vec<u8>>>) -> Vec<u8> {
+        let Some(messages) = messages else {
+            let root = self.world.process_at_rank(0);
+            let (length, _) = root.receive::<u64>();
+            let mut bytes = vec![0; length as usize];
+            bytes.chunks_mut(PART).for_each(|part| _ = root.receive_into(part));
+            return bytes;
+        };
+        let mut messages = messages.into_iter();
+        let own = messages.next().unwrap_or_default();
+        for (to, bytes) in (1..).zip(messages) {
+            let rank = self.world.process_at_rank(to);
+            rank.send(&(bytes.len() as u64));
+            bytes.chunks(PART).for_each(|part| rank.send(part));
+        }
+        own
+    }
+
     fn begin(&mut self, voyage: Box<Voyage>) {
         self.begun = Instant::now();
         let neighbors = voyage.topology.neighbors(self.place.rank, self.place.size);
@@ -337,6 +374,7 @@ impl<'w> Courier<'w> {
         self.letters.retain_mut(|letter| !letter.is_done());
         self.collect();
         self.send_tours();
+        self.keep_ledger();
         self.heed();
         if self.is_first() {
             self.gather();
@@ -374,8 +412,51 @@ impl<'w> Courier<'w> {
                         lockstep.deliver(from, bytes);
                     }
                 }
-                Tag::News | Tag::Answer => {}
+                Tag::Due => {
+                    if let Some(Ledger::Sent { requested, .. }) = self.ledger() {
+                        requested.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                Tag::Saved if self.is_first() => self.save(from, &bytes),
+                Tag::News | Tag::Answer | Tag::Saved => {}
             }
+        }
+    }
+
+    fn ledger(&mut self) -> Option<&mut Ledger> {
+        self.voyage.as_mut()?.ledger.as_mut()
+    }
+
+    /// Asks the others for a checkpoint that is due, or sends rank 0 the answers of this rank's run.
+    fn keep_ledger(&mut self) {
+        match self.ledger() {
+            Some(Ledger::Kept(recorders)) => {
+                let requested = recorders.first().map_or(0, Recorder::requested);
+                if requested > std::mem::replace(&mut self.due, requested) {
+                    self.post_all(Tag::Due);
+                }
+            }
+            Some(Ledger::Sent { answers, .. }) => {
+                let answers: Vec<Vec<u8>> = answers.try_iter().map(|answer| from_answer(&answer)).collect();
+                for part in answers.iter().flat_map(|bytes| bytes.chunks(PART)) {
+                    self.post(part.to_vec(), 0, Tag::Saved);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Takes a part of a rank's answer, and gives it to the rank's recorder once it is complete.
+    fn save(&mut self, from: u32, bytes: &[u8]) {
+        let saved = &mut self.saved[from as usize];
+        saved.extend(bytes);
+        let Some(Answer { part, is_last }) = to_answer(saved) else { return };
+        saved.clear();
+        saved.shrink_to_fit();
+        if let Some(Ledger::Kept(recorders)) = self.ledger()
+            && let Some(recorder) = recorders.get_mut(from as usize - 1)
+        {
+            recorder.answer(part, is_last);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Messages between ranks, as bytes. A reader trusts nothing in a message.
 
-use super::Ended;
+use super::{Answer, Ended};
 use crate::engine::Voyager;
+use crate::solver::checkpoint::Part;
 
 /// A status report of a rank to rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,9 +66,45 @@ pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
     })
 }
 
+/// Encodes an answer as bytes: their number, whether it is the last one, and its state. A state for which memory is short is left
+/// out.
+pub(super) fn from_answer(answer: &Answer) -> Vec<u8> {
+    let part = answer.part.as_ref().and_then(|part| part.to_bytes().ok()).unwrap_or_default();
+    let length = (size_of::<u64>() + 1 + part.len()) as u64;
+    [&length.to_le_bytes()[..], &[answer.is_last.into()], &part].concat()
+}
+
+/// The inverse of [`from_answer`]; `None` while the message is incomplete. What cannot be read is an answer without a state.
+pub(super) fn to_answer(bytes: &[u8]) -> Option<Answer> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    if (bytes.len() as u64) < u64::from_le_bytes(*length) {
+        return None;
+    }
+    let (is_last, part) = rest.split_first().unwrap_or((&0, &[]));
+    Some(Answer { part: Part::of(part), is_last: *is_last != 0 })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::engine::{Cost, State};
+
+    #[test]
+    fn answers_come_back_as_they_were() {
+        let mut state = State::default();
+        state.put(&[1_u32, 2, 3]).unwrap();
+        let part = Part { elapsed: Duration::from_secs(3), iterations: 7, cost: Cost::Whole(-5), state };
+        for part in [None, Some(part)] {
+            for is_last in [false, true] {
+                let bytes = from_answer(&Answer { part: part.clone(), is_last });
+                let read = to_answer(&bytes).unwrap();
+                assert_eq!((&read.part, read.is_last), (&part, is_last));
+                assert!((0..bytes.len()).all(|length| to_answer(&bytes[..length]).is_none()));
+            }
+        }
+    }
 
     #[test]
     fn messages_come_back_as_they_were() {

@@ -26,14 +26,15 @@ pub use topology::Topology;
 pub use world::World;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Sender;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::engine::{Post, Voyager};
 use crate::instance::Instance;
+use crate::solver::checkpoint::{Part, Recorder};
 
 /// What a courier is given when a run starts.
 pub struct Voyage {
@@ -53,6 +54,29 @@ pub struct Voyage {
     pub hurry: Arc<AtomicBool>,
     /// On rank 0: receives every better tour of any rank.
     pub better: Option<Sender<Arc<Voyager>>>,
+    /// The checkpoints of the run, if there are any.
+    pub ledger: Option<Ledger>,
+}
+
+/// What a courier does for checkpoints: rank 0 writes them, and the others send it the states of their runs.
+pub enum Ledger {
+    /// On rank 0: the recorders of the other ranks, in their order.
+    Kept(Vec<Recorder>),
+    /// On the others.
+    Sent {
+        /// How many checkpoints rank 0 has requested so far.
+        requested: Arc<AtomicU64>,
+        /// What the run answers.
+        answers: Receiver<Answer>,
+    },
+}
+
+/// A run's answer to the request for a checkpoint.
+pub struct Answer {
+    /// Its state, if it has one that can be saved.
+    pub part: Option<Part>,
+    /// Whether it is the last one, of a run that is over.
+    pub is_last: bool,
 }
 
 /// How a rank's run ended.

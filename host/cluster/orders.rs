@@ -27,24 +27,36 @@ pub struct Orders {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     time: Option<Duration>,
+    before: Duration,
     iterations: Option<u64>,
     target: Option<i64>,
     stagnation: Option<u64>,
     /// Which ranks tours are sent to.
     pub topology: Topology,
+    /// Whether checkpoints are written, and whether each rank is [dealt](super::World::deal) the run that it continues.
+    pub has_checkpoints: bool,
+    /// See [`Limits::has_checkpoints`].
+    pub is_resumed: bool,
 }
 
 impl Limits {
-    /// Returns the limits of a run.
+    /// Returns the limits of a run without checkpoints.
     pub fn new(stop: &Stop, topology: Topology) -> Limits {
-        let Stop { time, iterations, target, stagnation, .. } = *stop;
-        Limits { time, iterations, target, stagnation, topology }
+        let Stop { time, before, iterations, target, stagnation, .. } = *stop;
+        let (has_checkpoints, is_resumed) = (false, false);
+        Limits { time, before, iterations, target, stagnation, topology, has_checkpoints, is_resumed }
+    }
+
+    /// Returns the same limits for a run with checkpoints, or one that continues.
+    #[must_use]
+    pub fn with_checkpoints(self, has_checkpoints: bool, is_resumed: bool) -> Limits {
+        Limits { has_checkpoints, is_resumed, ..self }
     }
 
     /// Converts them to the form used by a run.
     pub fn stop(self) -> Stop {
-        let Limits { time, iterations, target, stagnation, .. } = self;
-        Stop { time, iterations, target, stagnation, ..Stop::never() }
+        let Limits { time, before, iterations, target, stagnation, .. } = self;
+        Stop { time, before, iterations, target, stagnation, ..Stop::never() }
     }
 }
 

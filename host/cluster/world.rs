@@ -70,6 +70,12 @@ impl World {
         self.ask(|reply| Request::Share(bytes, reply))?.recv().ok()?
     }
 
+    /// Gives each rank its message of rank 0, which has one for each, and returns it; empty if MPI fails.
+    pub fn deal(&self, messages: Option<Vec<Vec<u8>>>) -> Vec<u8> {
+        let dealt = self.ask(|reply| Request::Deal(messages, reply));
+        dealt.and_then(|dealt| dealt.recv().ok()).unwrap_or_default()
+    }
+
     /// Starts to carry tours.
     pub fn begin(&self, voyage: Voyage) {
         let _ = self.requests.send(Request::Begin(Box::new(voyage)));

@@ -1,6 +1,5 @@
 //! How much work an engine may do in one call.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Deadline;
@@ -29,7 +28,7 @@ impl<C> Budget<'_, C> {
     pub fn is_overdue(&self, begun: Instant) -> bool {
         let late = self.deadline.elapsed().checked_sub(GRACE);
         self.deadline.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
-            || (self.deadline.stop.interrupt.load(Ordering::Relaxed) && begun.elapsed() >= INTERRUPTED)
+            || (self.deadline.is_interrupted() && begun.elapsed() >= INTERRUPTED)
     }
 
     /// Returns the iterations that are left after this many.

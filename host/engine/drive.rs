@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{BackendError, Budget, Deadline, State, StopReason};
+use super::{BackendError, Budget, Deadline, Grace, State, StopReason};
 
 /// An algorithm running on an instance.
 pub trait Engine {
@@ -138,6 +138,22 @@ pub trait Observe<C = i64, B = Vec<u32>> {
     fn checkpoint(&mut self, snapshot: Result<Snapshot<C, B>, BackendError>) {
         let _ = snapshot;
     }
+
+    /// Called instead where the engine cannot be saved after this batch. By default, does nothing.
+    fn no_checkpoint(&mut self) {}
+
+    /// Returns whether the run should stop where it can be saved: a run limited by iterations then completes its batch after an
+    /// interrupt, if that takes no longer than a second. By default, no.
+    fn keeps_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// Returns an observer for the checkpoints of each of several runs that work at the same time, in their order; none if there are
+    /// no checkpoints, as by default.
+    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe<C, B> + Send>> {
+        let _ = runs;
+        Vec::new()
+    }
 }
 
 impl<C, B, F: FnMut(&Progress<C>)> Observe<C, B> for F {
@@ -180,6 +196,8 @@ pub struct Run<C, B> {
 const BATCH: Duration = Duration::from_millis(100);
 /// How often improvements are copied back, so that little is lost if the device fails.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
+/// How long a run that can be continued exactly may take after an interrupt to complete its batch.
+const COMPLETE: Duration = Duration::from_secs(1);
 /// A batch that takes this long may be followed by one that outlasts the run, so improvements are copied back at once.
 const LONG: Duration = Duration::from_millis(400);
 
@@ -194,9 +212,12 @@ pub fn drive<C: Copy + PartialOrd, B>(
     let mut kept = None;
     let mut trace = Trace { deadline, found: Vec::new() };
     trace.note(engine.status().best_cost, "start");
-    let ended = advance(engine, deadline, (&mut kept, &mut trace), observe).and_then(|reason| {
+    let is_exact = deadline.stop.iterations.is_some();
+    let grace = Grace::new(if is_exact && observe.keeps_checkpoints() { COMPLETE } else { Duration::ZERO });
+    let batches = Deadline { grace: Some(&grace), ..deadline };
+    let ended = advance(engine, (deadline, batches), (&mut kept, &mut trace), observe).and_then(|reason| {
         // The last batch of a reproducible run may have been cut short: it would continue differently from there.
-        let is_whole = deadline.stop.iterations.is_none() || !deadline.is_over();
+        let is_whole = !is_exact || !batches.is_over();
         let saved = (is_whole && observe.wants_checkpoint(true)).then(|| (deadline.elapsed(), engine.save()));
         engine.finish(deadline)?;
         trace.note(engine.status().best_cost, engine.part());
@@ -246,7 +267,7 @@ impl<C: Copy + PartialOrd> Trace<'_, C> {
 
 fn advance<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
-    deadline: Deadline<'_, C>,
+    (deadline, batches): (Deadline<'_, C>, Deadline<'_, C>),
     (kept, trace): (&mut Option<(C, B)>, &mut Trace<'_, C>),
     observe: &mut dyn Observe<C, B>,
 ) -> Result<StopReason, BackendError> {
@@ -261,7 +282,7 @@ fn advance<C: Copy + PartialOrd, B>(
         }
         let before = Instant::now();
         let part = engine.part();
-        let done = engine.advance(&Budget { units, deadline })?;
+        let done = engine.advance(&Budget { units, deadline: batches })?;
         let took = before.elapsed();
         units = next_units(units, done, took, deadline.left());
         trace.note(engine.status().best_cost, part);
@@ -308,19 +329,17 @@ fn tell<C: Copy + PartialOrd, B>(
     observe: &mut dyn Observe<C, B>,
 ) -> Result<(), BackendError> {
     let status = engine.status();
-    let Some(cost) = status.best_cost else { return Ok(()) };
     let snapshot = state.and_then(|state| {
-        let Some(state) = state else { return Ok(None) };
+        let (Some(state), Some(cost)) = (state, status.best_cost) else { return Ok(None) };
         let best = (cost, engine.best()?);
         Ok(Some(Snapshot { elapsed, iterations: status.iterations, best, state }))
     });
-    match snapshot {
-        Err(BackendError::OutOfMemory { .. }) | Ok(_) => {
-            snapshot.transpose().into_iter().for_each(|snapshot| observe.checkpoint(snapshot));
-            Ok(())
-        }
-        Err(failure) => Err(failure),
+    match snapshot.transpose() {
+        None => observe.no_checkpoint(),
+        Some(Err(failure)) if !matches!(failure, BackendError::OutOfMemory { .. }) => return Err(failure),
+        Some(snapshot) => observe.checkpoint(snapshot),
     }
+    Ok(())
 }
 
 /// Returns the units of the next batch, given how long those of this one took and how much time is left. They grow step by step,

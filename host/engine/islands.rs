@@ -52,6 +52,11 @@ impl Post {
         Post { lockstep: Some(Lockstep::new(island, islands)), ..Post::new(island) }
     }
 
+    /// Returns the number of the island.
+    pub fn number(&self) -> u32 {
+        self.island
+    }
+
     /// Returns the lockstep of the islands, if they can run in lockstep.
     pub fn lockstep(&self) -> Option<&Lockstep> {
         self.lockstep.as_ref()

@@ -13,17 +13,59 @@ pub struct State {
     arrays: Vec<Vec<u8>>,
     /// The number of arrays that have been taken.
     taken: usize,
+    /// Whether all runs that work at the same time have this state, as where they share a tour.
+    pub is_common: bool,
 }
 
 impl State {
     /// Makes a state of these arrays, of bytes as [`State::arrays`] returns them.
     pub fn of(arrays: Vec<Vec<u8>>) -> State {
-        State { arrays, taken: 0 }
+        State { arrays, ..State::default() }
+    }
+
+    /// Returns the same state as one that [all runs have](State::is_common), or not.
+    #[must_use]
+    pub fn common(self, is_common: bool) -> State {
+        State { is_common, ..self }
     }
 
     /// Returns the bytes of all arrays, in the machine's byte order.
     pub fn arrays(&self) -> &[Vec<u8>] {
         &self.arrays
+    }
+
+
+    /// Encodes the arrays that have not been taken yet as one message; see [`State::from_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let arrays = || self.arrays.iter().skip(self.taken);
+        let mut bytes = vec![self.is_common.into()];
+        for number in std::iter::once(arrays().count()).chain(arrays().map(Vec::len)) {
+            bytes.extend((number as u64).to_le_bytes());
+        }
+        arrays().for_each(|array| bytes.extend(array));
+        bytes
+    }
+
+    /// Decodes a message; `None` if it is invalid.
+    pub fn from_bytes(bytes: &[u8]) -> Option<State> {
+        let (is_common, mut rest) = bytes.split_first()?;
+        let mut number = || {
+            let (number, others) = rest.split_first_chunk()?;
+            rest = others;
+            usize::try_from(u64::from_le_bytes(*number)).ok()
+        };
+        let count = number()?;
+        let mut sizes = Vec::new();
+        for _ in 0..count {
+            sizes.push(number()?);
+        }
+        let mut arrays = Vec::new();
+        for size in sizes {
+            let (array, others) = rest.split_at_checked(size)?;
+            arrays.push(array.to_vec());
+            rest = others;
+        }
+        rest.is_empty().then(|| State::of(arrays).common(*is_common != 0))
     }
 
     /// Appends an array.
@@ -38,6 +80,11 @@ impl State {
         array.copy_from_slice(bytes);
         self.arrays.push(array);
         Ok(())
+    }
+
+    /// Appends the arrays of another state.
+    pub fn append(&mut self, mut other: State) {
+        self.arrays.append(&mut other.arrays);
     }
 
     /// Appends other data, which is kept as JSON. Floating-point numbers may change in their last bits.
@@ -187,6 +234,19 @@ mod tests {
         state.copy_to(&mut two).unwrap();
         assert_eq!(two, [i64::MIN, 3]);
         assert!(matches!(state.take::<u8>(), Err(BackendError::State)), "there are no more");
+    }
+
+    #[test]
+    fn messages_have_what_is_left_to_take() {
+        let mut state = State::default().common(true);
+        state.put(&[1_u32, 2]).unwrap();
+        state.put::<u8>(&[]).unwrap();
+        state.put(&[3_u8]).unwrap();
+        state.take_all::<u32>(2).unwrap();
+        let bytes = state.to_bytes();
+        let left = State::of(vec![vec![], vec![3]]).common(true);
+        assert_eq!(State::from_bytes(&bytes), Some(left));
+        assert!((0..bytes.len()).all(|length| State::from_bytes(&bytes[..length]).is_none()));
     }
 
     #[test]

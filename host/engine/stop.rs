@@ -80,13 +80,22 @@ impl<C> Stop<C> {
 
     /// Returns whether the time of a run that started, or continued, then is up, or it was interrupted.
     pub fn is_over(&self, begin: Instant) -> bool {
+        self.is_late(begin) || self.is_interrupted()
+    }
+
+    /// Returns whether the time of a run that started, or continued, then is up.
+    pub fn is_late(&self, begin: Instant) -> bool {
         self.time.is_some_and(|time| self.before + begin.elapsed() >= time)
-            || self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the run was interrupted.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Returns why a run [is over](Stop::is_over).
     pub fn ended_by(&self) -> StopReason {
-        if self.interrupt.load(Ordering::Relaxed) { StopReason::Interrupt } else { StopReason::Time }
+        if self.is_interrupted() { StopReason::Interrupt } else { StopReason::Time }
     }
 
     /// Returns the limits for a run that starts this much later.
@@ -113,7 +122,7 @@ impl<C: Copy + PartialOrd> Stop<C> {
         let stagnating = status.iterations.saturating_sub(status.best_iteration);
         if self.target.is_some_and(is_reached) {
             Some(StopReason::Target)
-        } else if self.interrupt.load(Ordering::Relaxed) {
+        } else if self.is_interrupted() {
             Some(StopReason::Interrupt)
         } else if at_least(self.iterations, status.iterations) {
             Some(StopReason::Iterations)

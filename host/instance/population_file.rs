@@ -269,8 +269,9 @@ impl Individuals<'_> {
         }
         let (first, last) =
             (self.individuals[self.individuals.len() - n], self.individuals[self.individuals.len() - 1]);
-        self.shortest =
-            self.shortest.min((self.cost + i64::from(self.instance.distance(last, first)), self.count));
+        let is_open = self.instance.ends().is_some();
+        let back = if is_open { 0 } else { i64::from(self.instance.distance(last, first)) };
+        self.shortest = self.shortest.min((self.cost + back, self.count));
         (self.cost, self.length) = (0, 0);
         self.count += 1;
         Ok(())

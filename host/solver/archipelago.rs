@@ -1,13 +1,23 @@
 //! Several islands in one process: a run on each of several backends, all at the same time.
 
 use std::cell::{Cell, RefCell};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::side_by_side::{self, Hurry};
 use super::{Algorithm, Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{Observe, Post, Progress, Stop, StopReason, Voyager};
+use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, State, Stop, StopReason, Voyager};
 use crate::instance::Instance;
+
+/// The run of an island.
+#[derive(Clone, Debug, Default)]
+pub struct Island {
+    /// Determines [its seed](Algorithm::of_island).
+    pub number: u32,
+    /// What it continues with, if it does not start anew.
+    pub state: Option<State>,
+}
 
 /// Solves an instance by an island on each backend, with [its own seed](Algorithm::of_island). They exchange tours, unless the run
 /// is limited by a number of iterations, which each of them then does. Once one has reached the target all end, except in a run
@@ -33,8 +43,87 @@ pub fn solve(
     if let [backend] = backends {
         return algorithm.solve(instance, initial, (backend, stop), observe, None);
     }
+    let islands = (0..backends.len() as u32).map(|number| Island { number, state: None }).collect();
+    run(algorithm, (instance, initial), (islands, backends), stop, observe)
+}
+
+/// As [`solve`], with islands that continue, one on each backend.
+///
+/// # Errors
+/// As [`solve`].
+pub(super) fn resume(
+    algorithm: &Algorithm,
+    instance: &Instance,
+    (islands, backends): (Vec<Island>, &[Backend]),
+    stop: &Stop,
+    observe: &mut dyn Observe,
+) -> Result<Solution, SolveError> {
+    let backends: Vec<&Backend> = backends.iter().collect();
+    run(algorithm, (instance, None), (islands, &backends), stop, observe)
+}
+
+impl Island {
+    /// Encodes it as one message.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let state = self.state.as_ref().map_or(Vec::new(), State::to_bytes);
+        [&self.number.to_le_bytes()[..], &state].concat()
+    }
+
+    /// Decodes a message; `None` if it is invalid.
+    pub fn of(bytes: &[u8]) -> Option<Island> {
+        let (number, state) = bytes.split_first_chunk()?;
+        let number = u32::from_le_bytes(*number);
+        let state = if state.is_empty() { None } else { Some(State::from_bytes(state)?) };
+        Some(Island { number, state })
+    }
+}
+
+/// Observes an island.
+pub(super) struct Islander<'a, C = i64, B = Vec<u32>> {
+    /// Given its progress.
+    pub progress: &'a mut dyn FnMut(&Progress<C>),
+    /// Takes its checkpoints.
+    pub recorder: Option<Box<dyn Observe<C, B> + Send>>,
+}
+
+impl<C, B> Observe<C, B> for Islander<'_, C, B> {
+    fn progress(&mut self, progress: &Progress<C>) {
+        (self.progress)(progress);
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.recorder.as_mut().is_some_and(|recorder| recorder.wants_checkpoint(is_end))
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot<C, B>, BackendError>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.checkpoint(snapshot);
+        }
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.no_checkpoint());
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.recorder.is_some()
+    }
+}
+
+fn run(
+    algorithm: &Algorithm,
+    (instance, initial): (&Instance, Option<Vec<u32>>),
+    (islands, backends): (Vec<Island>, &[&Backend]),
+    stop: &Stop,
+    observe: &mut dyn Observe,
+) -> Result<Solution, SolveError> {
     let begin = Instant::now();
-    let posts: Vec<Post> = (0..backends.len() as u32).map(Post::new).collect();
+    let count = backends.len() as u32;
+    let posts: Vec<Post> = (0..count).map(Post::new).collect();
+    // Each island's thread takes its own.
+    let mut recorders = observe.for_each_run(count).into_iter();
+    let own = |island| Mutex::new(Some((island, recorders.next())));
+    let islands: Vec<_> = islands.into_iter().map(own).collect();
     let exchanges = stop.iterations.is_none();
     let hurry = Hurry::default();
     let own = hurry.stop(stop);
@@ -43,15 +132,18 @@ pub fn solve(
             hurry.up();
         }
     };
-    let island = |number: u32, told: &mut dyn FnMut(&Progress)| {
-        let (backend, post) = (backends[number as usize], &posts[number as usize]);
+    let island = |index: u32, told: &mut dyn FnMut(&Progress)| {
+        let (backend, post) = (backends[index as usize], &posts[index as usize]);
+        let taken = islands[index as usize].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (Island { number, state }, recorder) = taken.unwrap_or_default();
         let (algorithm, initial) = (algorithm.clone().of_island(number), initial.clone());
-        let observe = &mut |progress: &Progress| {
+        let progress = &mut |progress: &Progress| {
             reach(progress.best_cost);
             told(progress);
         };
-        let island = (observe as &mut dyn Observe, post);
-        let solved = algorithm.solve_as_island(instance, initial, (backend, &own), island, None);
+        let observe = &mut Islander { progress, recorder };
+        let solved =
+            algorithm.solve_as_island(instance, (initial, state), (backend, &own), (observe, post), None);
         solved.inspect(|solution| reach(solution.cost))
     };
     let (observe, least) = (RefCell::new(observe), Cell::new(i64::MAX));
@@ -65,7 +157,7 @@ pub fn solve(
             }
         });
     };
-    let ended = side_by_side::run(backends.len() as u32, stop, &hurry, island, hear, carry);
+    let ended = side_by_side::run(count, stop, &hurry, island, hear, carry);
     best_of(ended, begin, stop)
 }
 

@@ -30,13 +30,25 @@ impl Observe for Callbacks<'_> {
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
-        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.is_due(is_end))
+        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.own().is_due(is_end))
     }
 
     fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.write(snapshot);
+            checkpoints.own().checkpoint(snapshot);
         }
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.own().skip());
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.checkpoints.is_some()
+    }
+
+    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
+        self.checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
     }
 }
 
@@ -156,8 +168,7 @@ impl<'a> Solver<'a> {
         let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
         let mut callbacks = self.callbacks;
         if let Some(schedule) = self.schedule {
-            algorithm.check_checkpoints(&backend)?;
-            let subject = (Subject::new(&algorithm, instance), Limits::of(&stop));
+            let subject = (Subject::new(&algorithm, instance), Limits::of(&stop).to_json());
             callbacks.checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |_| ());
         }
         let solved = match self.resumed {

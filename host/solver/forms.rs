@@ -1,6 +1,6 @@
 //! Runs on [closed forms](Form) of instances, for algorithms that know only closed tours, or only edges without a direction.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::island::Contact;
 use super::papers::ils::Improvement;
@@ -112,7 +112,7 @@ fn is_nearly_symmetric(instance: &Instance) -> bool {
     PART * difference < length
 }
 
-/// Solves an instance in this form. The run started at `begin`; `is_kept` says whether its population is wanted, too.
+/// Solves an instance in this form. The run started at `begin`; `keep` is called with its population, outside the form.
 ///
 /// # Errors
 /// As [`Algorithm::solve`].
@@ -122,20 +122,21 @@ pub(super) fn solve(
     initial: Option<Vec<u32>>,
     (backend, stop): (&Backend, &Stop),
     contact: Contact<'_>,
-    (begin, is_kept): (Instant, bool),
+    (begin, keep): (Instant, Option<genetic::Keep<'_>>),
 ) -> Result<Solution, SolveError> {
     let before = begin.elapsed();
-    if is_kept {
-        let why = "populations of open paths, and of tours with fixed or directed edges, cannot be saved";
-        return Err(SolveError::Settings(why.to_string()));
-    }
-    let inward = |tour: &[u32]| {
-        let lacks =
-            || "`initial_tour`: it lacks a fixed edge, or has other ends than the instance".to_string();
-        form.inward(tour).ok_or_else(|| SolveError::Settings(lacks()))
+    let inward = |(number, tour): (usize, &[u32])| {
+        let lacks = || {
+            let which = match algorithm.takes_initial_tour() {
+                true => "`initial_tour`: it".to_string(),
+                false => format!("`load_population`: tour {}", number + 1),
+            };
+            SolveError::Settings(format!("{which} lacks a fixed edge, or has other ends than the instance"))
+        };
+        form.inward(tour).ok_or_else(lacks)
     };
     let initial = initial
-        .map(|tours| tours.chunks(instance.len()).map(inward).collect::<Result<Vec<_>, _>>())
+        .map(|tours| tours.chunks(instance.len()).enumerate().map(inward).collect::<Result<Vec<_>, _>>())
         .transpose()?
         .map(|tours| tours.concat());
     let offset = form.offset();
@@ -143,7 +144,33 @@ pub(super) fn solve(
     let stop = Stop { target, ..stop.spent(before) };
     let Contact { observe, post, outside, resumed } = contact;
     let contact = Contact { observe: &mut *observe, post, outside: outside.of_form(form), resumed };
-    let solved = algorithm.solve_in_contact(form.instance(), initial, (backend, &stop), contact, None)?;
+    let form = (instance, form, before);
+    let solved = match keep {
+        None => algorithm.solve_in_contact(form.1.instance(), initial, (backend, &stop), contact, None)?,
+        Some(keep) => {
+            let mut keep = |solved: &Solution, individuals: &mut genetic::Individuals<'_>| {
+                // If it is wrong, the run ends with that error.
+                if let Ok(solution) = translated(solved.clone(), form, backend) {
+                    keep(&solution, &mut individuals.outside(instance, form.1));
+                }
+            };
+            let keep: genetic::Keep<'_> = &mut keep;
+            algorithm.solve_in_contact(form.1.instance(), initial, (backend, &stop), contact, Some(keep))?
+        }
+    };
+    translated(solved, form, backend)
+}
+
+/// Returns the solution of an instance, given that of its form, which was made in this time.
+///
+/// # Errors
+/// If the tour lacks a fixed edge, or has another length than reported.
+fn translated(
+    solved: Solution,
+    (instance, form, before): (&Instance, &Form, Duration),
+    backend: &Backend,
+) -> Result<Solution, SolveError> {
+    let offset = form.offset();
     let tour = form.outward(&solved.tour).filter(|tour| instance.unused_fixed_edge(tour).is_none());
     let wrong = |what: String| SolveError::Wrong { backend: backend.machine().backend, what };
     let tour = tour.ok_or_else(|| wrong("a tour without a fixed edge".to_string()))?;
@@ -219,7 +246,7 @@ mod tests {
         let contact = Contact { observe, post: None, outside: Default::default(), resumed: None };
         match of(algorithm, instance, &|| false).unwrap() {
             Some(form) => {
-                let run = (Instant::now(), false);
+                let run = (Instant::now(), None);
                 solve(algorithm, (instance, &form), None, (&backend, &stop), contact, run).unwrap()
             }
             None => algorithm.solve_in_contact(instance, None, (&backend, &stop), contact, None).unwrap(),

@@ -165,6 +165,14 @@ impl Observe for Outward<'_> {
         };
         self.observe.checkpoint(snapshot.and_then(translate));
     }
+
+    fn no_checkpoint(&mut self) {
+        self.observe.no_checkpoint();
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.observe.keeps_checkpoints()
+    }
 }
 
 /// A received tour, in the problem's numbering, that was shorter than any before.
@@ -253,6 +261,10 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
             Some(better) if self.status().best_cost == Some(better.cost) => Ok(better.tour.clone()),
             _ => self.engine.best(),
         }
+    }
+
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        self.engine.save()
     }
 
     fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {

@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, Stop, StopReason,
+    BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, State, Stop, StopReason,
 };
 use crate::instance::{Instance, InstanceError};
 use island::{Contact, Outside};
@@ -243,21 +243,6 @@ impl Algorithm {
         }
     }
 
-    /// Rejects checkpoints of a run on several GPUs, if each has a run of its own.
-    ///
-    /// # Errors
-    /// The remedy.
-    pub fn check_checkpoints(&self, backend: &Backend) -> Result<(), SolveError> {
-        if backend.each_gpu().is_empty() || self.shares_gpus() {
-            return Ok(());
-        }
-        let what = format!(
-            "with {}, each GPU has a run of its own, and a checkpoint is of one run: give `gpus` 1",
-            self.name()
-        );
-        Err(SolveError::Settings(what))
-    }
-
     /// Solves an instance; fewer than [`FEWEST`] nodes are solved exactly. `initial` holds the initial tours, concatenated, in the
     /// instance's numbering: one for local search, a population for a genetic algorithm whose settings ask for it, none for ants.
     /// `keep` is called with the population of a genetic algorithm, if there is one.
@@ -284,18 +269,19 @@ impl Algorithm {
 
     /// As [`Algorithm::solve`], as one of several runs that exchange tours through `post`, or share them [in
     /// lockstep](crate::engine::Lockstep). A run limited by a number of iterations takes in no tours, so that it is reproducible.
+    /// It continues with a state of a [checkpoint](checkpoint::Checkpoint::islands), if there is one.
     ///
     /// # Errors
     /// As [`Algorithm::solve`].
     pub fn solve_as_island(
         &self,
         instance: &Instance,
-        initial: Option<Vec<u32>>,
+        (initial, resumed): (Option<Vec<u32>>, Option<State>),
         (backend, stop): (&Backend, &Stop),
         (observe, post): (&mut dyn Observe, &Post),
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
-        let contact = Contact { observe, post: Some(post), outside: Outside::default(), resumed: None };
+        let contact = Contact { observe, post: Some(post), outside: Outside::default(), resumed };
         let solved = self.solve_in_contact(instance, initial, (backend, stop), contact, keep);
         // Whether or not it ran in lockstep, no other run may wait for it.
         post.lockstep().into_iter().for_each(Lockstep::leave);
@@ -319,8 +305,7 @@ impl Algorithm {
             return Ok(solution);
         }
         if let Some(form) = forms::of(self, instance, &|| stop.is_over(begin))? {
-            let run = (begin, keep.is_some());
-            return forms::solve(self, (instance, &form), initial, (backend, stop), contact, run);
+            return forms::solve(self, (instance, &form), initial, (backend, stop), contact, (begin, keep));
         }
         let solved = match self {
             Algorithm::LinKernighan(settings) => {

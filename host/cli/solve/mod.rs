@@ -2,7 +2,7 @@
 
 mod args;
 mod beside;
-mod checkpoints;
+mod checkpoint;
 mod config;
 mod deliver;
 mod help;
@@ -11,6 +11,7 @@ mod population;
 mod ranks;
 mod settings;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +22,14 @@ use super::error::once;
 use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::reading::announce_tour;
-use super::{Error, Outcome, Result, signals};
-use crate::cluster::{self, Facts, Topology, World};
+use super::{Error, Outcome, Result, checkpoints, signals};
+use crate::cluster::{self, Facts, Ledger, Topology, World};
 use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager, start};
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
-use crate::solver::checkpoint::{Checkpoint, Checkpoints};
+use crate::solver::archipelago::Island;
+use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
@@ -102,10 +104,7 @@ fn lead(
     let prepared = Plan::check(args, options, interrupt.clone(), world.is_some()).and_then(|mut plan| {
         let initial = (plan.asked.initial.take(), plan.resumed.take());
         let backend = plan.machine.open_for(&plan.asked.algorithm, &plan.instance, plan.outputs.quiet)?;
-        if plan.outputs.checkpoint.is_some() || initial.1.is_some() {
-            plan.asked.algorithm.check_checkpoints(&backend)?;
-        }
-        let orders = world.map(|_| plan.orders(initial.0.as_deref())).transpose()?;
+        let orders = world.map(|_| plan.orders(initial.0.as_deref(), initial.1.is_some())).transpose()?;
         Ok((plan, initial, backend, orders))
     });
     let (plan, (initial, resumed), backend, orders) = match (prepared, world) {
@@ -128,8 +127,23 @@ fn lead(
     let reading = begin.elapsed();
     let stop = whole.spent(reading);
     let reading = reading.as_secs_f64();
-    let crew = world.map(|world| Crew::begin(world, &plan.instance, &stop, plan.topology, &interrupt));
-    let crew = crew.as_ref();
+    let mut checkpoints = plan.checkpoints(Duration::from_secs_f64(reading), &line);
+    let (mut recorder, mut own) = (None, Island::default());
+    let crew = world.map(|world| {
+        let size = world.size();
+        if let Some(checkpoint) = &resumed {
+            let islands = checkpoint.islands(size as usize);
+            own = islands.first().cloned().unwrap_or_default();
+            world.deal(Some(islands.iter().map(Island::to_bytes).collect()));
+        }
+        let recorders = checkpoints.as_mut().map(|checkpoints| checkpoints.for_each_run(size));
+        let ledger = recorders.map(|mut recorders| {
+            recorder = Some(recorders.remove(0));
+            Ledger::Kept(recorders)
+        });
+        Crew::begin(world, &plan.instance, &stop, (plan.topology, ledger), &interrupt)
+    });
+    let (crew, checkpoints) = (crew.as_ref(), RefCell::new(checkpoints));
     std::thread::scope(|scope| {
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
         // A bound starts anew when a run continues.
@@ -154,6 +168,8 @@ fn lead(
                 let Solution { cost, ref tour, .. } = *solution;
                 _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
             }
+            // The last checkpoint is written before the summary names the file.
+            drop(checkpoints.take());
             let bound = beside.as_ref().and_then(beside::Search::end);
             let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
             line.finish();
@@ -235,26 +251,28 @@ fn lead(
             }
         };
         if let Some(checkpoint) = &resumed {
-            plan.announce(checkpoint, &line);
+            let places = world.map_or(backend.gpus(), |world| world.size() as usize);
+            plan.announce(checkpoint, places, &line);
         }
         let tell = keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell);
-        let mut observer = Observer {
-            show,
-            tell,
-            unsent: None,
-            checkpoints: plan.checkpoints(Duration::from_secs_f64(reading), &line),
-        };
+        let mut observer = Observer { show, tell, unsent: None, checkpoints: &checkpoints, recorder };
         let observe = &mut observer;
         let solved = match (crew, resumed) {
             (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
             (None, None) => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
-            (Some(crew), _) => {
+            (Some(crew), resumed) => {
                 let island: (&mut dyn Observe, _) = (observe, &*crew.post);
-                algorithm.solve_as_island(&plan.instance, initial, (&backend, &crew.stop), island, keep)
+                let (algorithm, begin) = (algorithm.clone().of_island(own.number), (initial, own.state));
+                let solved =
+                    algorithm.solve_as_island(&plan.instance, begin, (&backend, &crew.stop), island, keep);
+                match resumed {
+                    Some(checkpoint) => solved.map(|solution| checkpoint.completed(&plan.instance, solution)),
+                    None => solved,
+                }
             }
         };
-        // The last one is written before the summary names the file.
-        observer.checkpoints = None;
+        // If the run has not answered for the last time, it does so now.
+        observer.recorder = None;
         line.finish();
         let mut solution = match (solved, crew) {
             // Other ranks may have a tour.
@@ -280,15 +298,25 @@ fn lead(
 }
 
 /// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
-struct Observer<F> {
+struct Observer<'a, F> {
     show: F,
     tell: Option<SyncSender<Arc<Voyager>>>,
     /// The last tour, while the keeper has another one to write.
     unsent: Option<Arc<Voyager>>,
-    checkpoints: Option<Checkpoints>,
+    checkpoints: &'a RefCell<Option<Checkpoints>>,
+    /// The recorder of this process, where there are several.
+    recorder: Option<Recorder>,
 }
 
-impl<F> Observer<F> {
+impl<F> Observer<'_, F> {
+    /// Lets the recorder do something, if there are checkpoints.
+    fn record<T>(&mut self, work: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
+        match &mut self.recorder {
+            Some(recorder) => Some(work(recorder)),
+            None => self.checkpoints.borrow_mut().as_mut().map(|checkpoints| work(checkpoints.own())),
+        }
+    }
+
     /// Sends the last tour to the keeper, unless that is behind.
     fn send(&mut self) {
         let (Some(tell), Some(voyager)) = (&self.tell, self.unsent.take()) else { return };
@@ -299,7 +327,7 @@ impl<F> Observer<F> {
     }
 }
 
-impl<F: FnMut(&Progress)> Observe for Observer<F> {
+impl<F: FnMut(&Progress)> Observe for Observer<'_, F> {
     fn progress(&mut self, progress: &Progress) {
         self.send();
         (self.show)(progress);
@@ -313,13 +341,24 @@ impl<F: FnMut(&Progress)> Observe for Observer<F> {
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
-        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.is_due(is_end))
+        self.record(|recorder| recorder.is_due(is_end)).unwrap_or(false)
     }
 
     fn checkpoint(&mut self, snapshot: std::result::Result<Snapshot, BackendError>) {
-        if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.write(snapshot);
-        }
+        self.record(|recorder| recorder.checkpoint(snapshot));
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.record(Recorder::skip);
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.checkpoints.borrow().is_some()
+    }
+
+    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
+        let mut checkpoints = self.checkpoints.borrow_mut();
+        checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
     }
 }
 
@@ -428,14 +467,10 @@ impl Plan {
                 "--topology is for several ranks, but this is a single process".to_owned(),
             ));
         }
-        if are_several && (args.begin.resume.is_some() || args.outputs.checkpoint.is_some()) {
-            let why = "--checkpoint and --resume are for a single process: leave out mpirun".to_owned();
-            return Err(Error::Usage(why));
-        }
         let mut wanted = Wanted::new(&args, options)?;
         let known = wanted.check_early()?;
         args.check_outputs()?;
-        args.check_checkpoint()?;
+        checkpoints::check_file(args.outputs.checkpoint.as_ref(), args.begin.resume.as_deref())?;
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
         let (instance, start) = args.shape.apply(instance)?;

@@ -1,7 +1,7 @@
 //! One run by several processes. Rank 0 does what a single process would do; the others get their orders from it and are quiet.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,10 +10,12 @@ use super::super::options::MachineArgs;
 use super::super::output;
 use super::super::{Error, Outcome, Result};
 use super::Plan;
-use crate::cluster::{Ended, Facts, LATE, Limits, Orders, Topology, Voyage, World};
-use crate::engine::{Observe, Post, Progress, Stop, StopReason, Voyager};
+use crate::cluster::{Answer, Ended, Facts, LATE, Ledger, Limits, Orders, Topology, Voyage, World};
+use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, Stop, StopReason, Voyager};
 use crate::instance::Instance;
 use crate::solver::Solution;
+use crate::solver::archipelago::Island;
+use crate::solver::checkpoint::Part;
 
 /// One rank's run.
 pub(super) struct Crew<'w> {
@@ -36,7 +38,7 @@ impl<'w> Crew<'w> {
         world: &'w World,
         instance: &Arc<Instance>,
         stop: &Stop,
-        topology: Topology,
+        (topology, ledger): (Topology, Option<Ledger>),
         interrupt: &Arc<AtomicBool>,
     ) -> Crew<'w> {
         let post = Arc::new(Post::in_step(world.rank(), world.size()));
@@ -51,6 +53,7 @@ impl<'w> Crew<'w> {
             interrupt: interrupt.clone(),
             hurry: hurry.clone(),
             better: (world.rank() == 0).then_some(tell),
+            ledger,
         });
         let stop = Stop { interrupt: hurry, ..stop.clone() };
         let (begun, better) = (Instant::now(), Mutex::new(Some(better)));
@@ -68,7 +71,8 @@ impl<'w> Crew<'w> {
         let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
         let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
         // Without a time limit, it is unknown how long the others take.
-        let patience = self.stop.time.map(|time| time.saturating_sub(self.begun.elapsed()) + LATE);
+        let spent = self.stop.before + self.begun.elapsed();
+        let patience = self.stop.time.map(|time| time.saturating_sub(spent) + LATE);
         let gathered = self.world.end(best, ended, patience)?;
         let best = gathered.best?;
         let mut solution = own.cloned().unwrap_or_else(|| of_others(&best));
@@ -105,10 +109,73 @@ fn of_others(best: &Voyager) -> Solution {
 
 impl Plan {
     /// Returns the orders for all other ranks.
-    pub(super) fn orders(&self, initial: Option<&[u32]>) -> Result<Vec<u8>> {
+    pub(super) fn orders(&self, initial: Option<&[u32]>, is_resumed: bool) -> Result<Vec<u8>> {
+        let has_checkpoints = self.outputs.checkpoint.is_some();
         let limits = Limits::new(&self.asked.stop, self.topology);
+        let limits = limits.with_checkpoints(has_checkpoints, is_resumed);
         let orders = Orders::to_bytes(&self.instance, &self.asked.algorithm, initial, limits);
         orders.map_err(|error| Error::Bug(format!("the orders cannot be written: {error}")))
+    }
+}
+
+/// Answers requests for checkpoints.
+struct Answers {
+    /// How many have been requested, and answered.
+    requested: Arc<AtomicU64>,
+    answered: u64,
+    /// Whether the run is over.
+    is_last: bool,
+    sender: Sender<Answer>,
+}
+
+fn answers() -> (Option<Answers>, Option<Ledger>) {
+    let ((sender, answers), requested) = (channel(), Arc::<AtomicU64>::default());
+    let own = Answers { requested: requested.clone(), answered: 0, is_last: false, sender };
+    (Some(own), Some(Ledger::Sent { requested, answers }))
+}
+
+impl Answers {
+    fn send(&mut self, part: Option<Part>) {
+        // The courier ends after the run.
+        _ = self.sender.send(Answer { part, is_last: self.is_last });
+    }
+}
+
+/// Tells that a run is over that could not be saved at its end.
+impl Drop for Answers {
+    fn drop(&mut self) {
+        if !std::mem::replace(&mut self.is_last, true) {
+            self.send(None);
+        }
+    }
+}
+
+/// The observer of a rank other than 0.
+struct Follower(Option<Answers>);
+
+impl Observe for Follower {
+    fn progress(&mut self, _: &Progress) {}
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        let Some(answers) = &mut self.0 else { return false };
+        let requested = answers.requested.load(Ordering::Relaxed);
+        let is_due = is_end || requested > answers.answered;
+        (answers.answered, answers.is_last) = (requested, is_end);
+        is_due
+    }
+
+    fn checkpoint(&mut self, snapshot: std::result::Result<Snapshot, BackendError>) {
+        if let Some(answers) = &mut self.0 {
+            answers.send(snapshot.and_then(Part::of_tours).ok());
+        }
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.0.iter_mut().for_each(|answers| answers.send(None));
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.0.is_some()
     }
 }
 
@@ -131,14 +198,21 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     let orders = orders.ok_or_else(|| Error::Bug("the orders of rank 0 cannot be read".to_owned()))?;
     drop(bytes);
     let Orders { instance, algorithm, initial, limits } = orders;
+    let own = if limits.is_resumed { Island::of(&world.deal(None)) } else { None };
+    let Island { number, state } = own.unwrap_or(Island { number: world.rank(), state: None });
     machine.start_threads()?;
     let backend = machine.open_for(&algorithm, &instance, true)?;
     let instance = Arc::new(instance);
     let stop = limits.stop().spent(begin.elapsed());
-    let crew = Crew::begin(world, &instance, &stop, limits.topology, interrupt);
-    let algorithm = algorithm.of_island(world.rank());
-    let contact: (&mut dyn Observe, _) = (&mut |_: &Progress| (), &*crew.post);
-    let solved = algorithm.solve_as_island(&instance, initial, (&backend, &crew.stop), contact, None);
+    let (answers, ledger) = if limits.has_checkpoints { answers() } else { (None, None) };
+    let crew = Crew::begin(world, &instance, &stop, (limits.topology, ledger), interrupt);
+    let algorithm = algorithm.of_island(number);
+    let mut observer = Follower(answers);
+    let contact: (&mut dyn Observe, _) = (&mut observer, &*crew.post);
+    let solved =
+        algorithm.solve_as_island(&instance, (initial, state), (&backend, &crew.stop), contact, None);
+    // If the run has not answered for the last time, it does so now.
+    drop(observer);
     crew.end(solved.as_ref().ok());
     match solved?.failure {
         Some(failure) => Err(Error::CutShort(failure)),

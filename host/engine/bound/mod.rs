@@ -148,7 +148,7 @@ pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: E
         return Some(done(there.min(instance.check_tour(&tour).unwrap_or(0))));
     }
     let watch = Watch::new(enough);
-    let deadline = Deadline { begin, stop };
+    let deadline = Deadline::since(begin, stop);
     let most = trees.unwrap_or_else(|| trees_for(n));
     // Pricing that was stopped early may prove a negative bound, but no edge is negative.
     let length = |proven: i128| ((proven.max(0) + (1 << FRACTION) - 1) >> FRACTION) as i64;

@@ -7,7 +7,7 @@ use antwarp_core::papers::problem::{Problem, Shape};
 use antwarp_core::papers::search::{Layout, Strategy, WalkRules, WalkState};
 use serde::{Deserialize, Serialize};
 
-use crate::{BackendError, Enough, Plain, Reported};
+use crate::{BackendError, Enough, Plain, Reported, State};
 
 /// The requirements on a problem's elements and costs to be searched on all backends.
 pub trait Searchable:
@@ -49,6 +49,66 @@ impl WalksSpec {
     /// Returns whether walks have tabu lists.
     pub fn uses_traces(&self) -> bool {
         self.strategy == Strategy::Tabu
+    }
+}
+
+/// Appends walks to a state, as [`SavedWalks::take`] takes them: their states; the elements of best solutions, solutions, and
+/// accepted local optima if there are any; the tabu lists.
+///
+/// # Errors
+/// If memory is short.
+pub fn save_walks<T: Plain>(
+    state: &mut State,
+    states: &[WalkState],
+    elements: [&[T]; 3],
+    traces: &[u32],
+) -> Result<(), BackendError> {
+    state.put(states)?;
+    elements.into_iter().try_for_each(|elements| state.put(elements))?;
+    state.put(traces)
+}
+
+/// The walks in a checkpoint.
+pub struct SavedWalks<E> {
+    /// One state per walk.
+    pub states: Vec<WalkState>,
+    /// The best solutions, those where the walks are, and, where walks accept local optima, the accepted ones.
+    pub bests: Vec<E>,
+    /// See [`SavedWalks::bests`].
+    pub solutions: Vec<E>,
+    /// See [`SavedWalks::bests`].
+    pub accepted: Vec<E>,
+    /// The tabu lists.
+    pub traces: Vec<u32>,
+}
+
+impl<E: Plain + Default> SavedWalks<E> {
+    /// Takes them from a state: walks of the spec, with solutions of these moves.
+    ///
+    /// # Errors
+    /// If it is not one of such walks, or memory is short.
+    pub fn take(
+        state: &mut State,
+        spec: &WalksSpec,
+        moves: &impl Neighborhood<Element = E>,
+    ) -> Result<SavedWalks<E>, BackendError> {
+        let n = moves.elements() as usize;
+        let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
+        let are_solutions = |elements: &[E]| {
+            elements.chunks(n).all(|solution| moves.is_solution(solution, &mut vec![0; n]))
+        };
+        let walks = spec.walks as usize;
+        let mut states = vec![WalkState::default(); walks];
+        state.copy_to(&mut states)?;
+        let (bests, solutions) = (state.take_all(walks * n)?, state.take_all(walks * n)?);
+        let accepted: Vec<E> = state.take_all(if spec.strategy.accepts_optima() { walks * n } else { 0 })?;
+        let traces = state.take_all(walks * list)?;
+        let are_begun = states.iter().all(|state| state.fresh == 0);
+        if are_begun && [&bests, &solutions, &accepted].into_iter().all(|all| are_solutions(all)) {
+            Ok(SavedWalks { states, bests, solutions, accepted, traces })
+        } else {
+            Err(BackendError::State)
+        }
     }
 }
 
@@ -136,6 +196,19 @@ pub trait Walks<E> {
     /// # Errors
     /// If the backend fails. The walks are then lost.
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError>;
+
+    /// Appends the walks to a state, after a whole batch: their states, best solutions, solutions, accepted local optima and tabu
+    /// lists.
+    ///
+    /// # Errors
+    /// If memory is short, or they cannot be copied from the device.
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError>;
+
+    /// Continues with walks of the same spec and problem, before the first batch.
+    ///
+    /// # Errors
+    /// If they cannot be copied to the device.
+    fn restore(&mut self, saved: SavedWalks<E>) -> Result<(), BackendError>;
 
     /// Returns the best solution of a walk so far.
     ///

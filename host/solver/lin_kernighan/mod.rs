@@ -86,12 +86,17 @@ fn solve_as_numbered(
     let n = instance.len() as u32;
     // A run limited by time differs every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
+    let resumed = match contact.resumed.take() {
+        Some(mut state) => Some((state.take_tour(n)?, Saved::take(&mut state, n)?, state.is_common)),
+        None => None,
+    };
     let own = Force {
         seed: settings.seed,
         time: stop.time.map(|time| time.as_secs_f64()),
         means: Means::of(backend),
         chains: settings.chains.unwrap_or(layout.chains),
         trials: settings.trials.unwrap_or(layout.trials),
+        start: resumed.as_ref().map_or(0, |(_, saved, _)| saved.start()),
     };
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     // Large instances are numbered along a curve.
@@ -107,44 +112,56 @@ fn solve_as_numbered(
         return haste.end(initial.map(<[u32]>::to_vec));
     };
     backend.wait_until_prepared(&late);
-    if let Some(mut state) = contact.resumed.take() {
-        let problem = Problem::for_search(instance, &near, state.take_tour(n)?);
-        let saved = Saved::take(&mut state, n)?;
+    let ready = deadline.elapsed();
+    let met = Partners::meet(contact.post, own, &late).and_then(Partners::alike);
+    let forces = met.as_ref().map_or(vec![own], Partners::forces);
+    // All runs that share tours decide alike: by what they have together, and otherwise as the first of them would.
+    let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let time = forces[0].time.map(seconds);
+    let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
+    let is_alone = contact.post.is_none();
+    if let Some((start, mut saved, is_common)) = resumed {
+        let problem = Problem::for_search(instance, &near, start);
         let is_free = saved.is_free() && cross::is_free(settings, false, stop);
-        let several =
-            |end: Duration| cross::several(free_nodes(instance), own.means, end).filter(|_| is_free);
+        let several = |end: Duration| cross::several(free_nodes(instance), means, end).filter(|_| is_free);
         let epochs = match stop.time {
-            Some(time) if is_free => Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several),
+            Some(time) if is_free && is_alone => {
+                Epochs::of((Duration::ZERO, time), cross::is_restarted(n), several)
+            }
             time => Epochs::one(time, false),
         };
         let are_crossed = saved.are_crossed() || epochs.are_crossed();
         let by_nearest = are_crossed.then(|| cross::by_nearest(instance, &problem)).flatten();
+        let partners = if are_crossed {
+            met
+        } else {
+            met.and_then(Partners::of_one_tour).filter(|_| saved.is_of_one_tour())
+        };
+        if is_common && contact.post.is_some_and(|post| post.number() > 0) {
+            saved.forget_kicks();
+        }
         let plan = Plan {
             instance,
             problem: &problem,
             backend,
             settings,
-            means: own.means,
-            trials: own.trials,
-            is_alone: true,
+            means,
+            trials: partners.as_ref().map_or(own.trials, |partners| partners.forces()[0].trials),
+            is_alone,
             effective_start: Duration::ZERO,
             is_lattice: start::is_lattice(instance, &near),
             is_free,
             is_crossed: are_crossed,
             by_nearest: by_nearest.as_ref(),
         };
-        let mut rounds = Rounds::resume(plan, saved, &epochs, deadline)?;
+        let seed = partners.as_ref().map_or(settings.seed, |partners| partners.seed);
+        let mut rounds = Rounds::resume(plan, saved, &epochs, (deadline, seed))?;
+        if let Some(partners) = partners {
+            rounds.share(partners);
+        }
         return island::run(&mut rounds, (instance, &problem), backend, deadline, contact);
     }
-    let ready = deadline.elapsed();
-    let met = Partners::meet(contact.post, own, &late);
-    let forces = met.as_ref().map_or(vec![own], Partners::forces);
-    // All runs that share tours decide alike: by what they have together, and otherwise as the first of them would.
-    let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    let time = forces[0].time.map(seconds);
-    let means = forces.iter().skip(1).fold(forces[0].means, |all, force| all.with(force.means));
     let is_free = cross::is_free(settings, initial.is_some(), stop);
-    let is_alone = contact.post.is_none();
     let effective_start = match time {
         // Runs that share tours follow one plan, but their preparation takes different times.
         Some(time) if is_alone => cross::effective_start(ready, time),

@@ -29,25 +29,27 @@ pub struct Force {
     /// Tours that it works on if they are not crossed, and kicks of each in a round.
     pub chains: u32,
     pub trials: u32,
+    /// What it starts with: runs that share tours start alike. 0 if it does not continue from a checkpoint.
+    pub start: u64,
 }
 
 impl Force {
     fn to_bytes(self) -> Vec<u8> {
-        let Force { seed, time, means: Means { kicks, threads, on_gpus }, chains, trials } = self;
+        let Force { seed, time, means: Means { kicks, threads, on_gpus }, chains, trials, start } = self;
         let time = time.unwrap_or(f64::INFINITY);
         let small = [threads, on_gpus.into(), chains, trials].map(u64::from);
-        let numbers = [seed, time.to_bits(), kicks.to_bits()].into_iter().chain(small);
+        let numbers = [seed, start, time.to_bits(), kicks.to_bits()].into_iter().chain(small);
         numbers.flat_map(u64::to_le_bytes).collect()
     }
 
     fn of(bytes: &[u8]) -> Option<Force> {
         let numbers: Vec<u64> =
             bytes.as_chunks::<8>().0.iter().map(|&number| u64::from_le_bytes(number)).collect();
-        let &[seed, time, kicks, threads, on_gpus, chains, trials] = &numbers[..] else { return None };
+        let &[seed, start, time, kicks, threads, on_gpus, chains, trials] = &numbers[..] else { return None };
         let small = |number: u64| u32::try_from(number).ok();
         let means = Means { kicks: f64::from_bits(kicks), threads: small(threads)?, on_gpus: on_gpus != 0 };
         let time = Some(f64::from_bits(time)).filter(|time| time.is_finite());
-        Some(Force { seed, time, means, chains: small(chains)?, trials: small(trials)? })
+        Some(Force { seed, time, means, chains: small(chains)?, trials: small(trials)?, start })
     }
 }
 
@@ -183,6 +185,19 @@ impl<'a> Partners<'a> {
         self.all.iter().flatten().map(|partner| partner.force).collect()
     }
 
+    /// Keeps the runs that start like the first of them. `None` if this run is not one of them, or the only one.
+    pub fn alike(mut self) -> Option<Partners<'a>> {
+        let start = self.forces().first()?.start;
+        self.all.iter_mut().for_each(|run| *run = run.filter(|run| run.force.start == start));
+        let is_one_of_them = self.all[self.lockstep.own() as usize].is_some();
+        (is_one_of_them && self.forces().len() > 1).then_some(self)
+    }
+
+    /// Returns whether this run is the first of them.
+    pub fn is_first(&self) -> bool {
+        self.all.iter().position(Option::is_some) == Some(self.lockstep.own() as usize)
+    }
+
     /// Keeps the runs that share a single tour from now on. Where there are GPUs, threads would hold them up: a merge takes threads
     /// as long as a round takes a GPU. `None` if this run is not one of them, or the only one.
     pub fn of_one_tour(mut self) -> Option<Partners<'a>> {
@@ -204,8 +219,7 @@ impl<'a> Partners<'a> {
     pub fn have_same(&mut self, have_same: bool) {
         self.have_same = have_same;
         // The first of them reports what they have in common.
-        let is_first = self.all.iter().position(Option::is_some) == Some(self.lockstep.own() as usize);
-        self.post.set_silent(have_same && !is_first);
+        self.post.set_silent(have_same && !self.is_first());
     }
 
     /// Sends a message to all others, and returns their messages, by number, as far as they can be read. A run whose message cannot
@@ -363,7 +377,7 @@ mod tests {
             let stop = Stop { interrupt, ..stop.clone() };
             let algorithm = algorithm.clone().of_island(own);
             let observe: &mut dyn Observe = &mut |_: &Progress| ();
-            algorithm.solve_as_island(instance, None, (&backend, &stop), (observe, post), None).unwrap()
+            algorithm.solve_as_island(instance, (None, None), (&backend, &stop), (observe, post), None).unwrap()
         };
         scope(|s| {
             s.spawn(|| {
@@ -415,7 +429,7 @@ mod tests {
 
     fn force(time: Option<f64>) -> Force {
         let means = Means { kicks: 0.1, threads: 3, on_gpus: true };
-        Force { seed: u64::MAX, time, means, chains: 1, trials: 1 << 20 }
+        Force { seed: u64::MAX, time, means, chains: 1, trials: 1 << 20, start: 1 << 63 }
     }
 
     #[test]
@@ -425,7 +439,7 @@ mod tests {
             assert_eq!(Force::of(&force.to_bytes()), Some(force));
         }
         let force = force(None);
-        assert!((0..56).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
+        assert!((0..64).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
         let found = Found { made: 4, words: vec![1, 2, u32::MAX] };
         let told = Told { round: 7, progress: 0.25, seconds: 1e-3, found };
         assert_eq!(Told::of(&told.to_bytes()), Some(told));

@@ -859,8 +859,12 @@ impl Engine for Rounds<'_> {
     }
 
     fn save(&mut self) -> Result<Option<State>, BackendError> {
-        // Runs that share tours would have to be saved together.
-        if self.partners.is_some() { Ok(None) } else { self.save_all().map(Some) }
+        match &self.partners {
+            // Where all have the same tours, the first one saves them for all.
+            Some(partners) if !self.now.is_to_cross && !partners.is_first() => Ok(None),
+            Some(_) if !self.now.is_to_cross => Ok(Some(self.save_all()?.common(true))),
+            _ => self.save_all().map(Some),
+        }
     }
 
     fn status(&self) -> Status {

@@ -10,6 +10,7 @@ use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
 use crate::engine::{BackendError, Deadline, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
 use crate::instance::Instance;
+use crate::instance::form::Form;
 use crate::solver::haste::Haste;
 use crate::solver::island::{self, Contact};
 use crate::solver::settings::{Settings, at_least, between, choices, from_to, is, is_not, settings};
@@ -151,9 +152,27 @@ pub struct Individuals<'a> {
     population: &'a mut dyn Population,
     backend: &'static str,
     generation: u32,
+    /// The instances that are given in forms, with these, the last one first.
+    outside: Vec<(&'a Instance, &'a Form)>,
 }
 
 impl Individuals<'_> {
+    /// Returns the individuals as tours of this instance, whose form they are of.
+    pub(in crate::solver) fn outside<'b>(
+        &'b mut self,
+        instance: &'b Instance,
+        form: &'b Form,
+    ) -> Individuals<'b> {
+        let mut outside: Vec<(&'b Instance, &'b Form)> = self.outside.clone();
+        outside.push((instance, form));
+        Individuals { population: &mut *self.population, outside, ..*self }
+    }
+
+    /// Returns by how much tours cost more outside.
+    fn offset(&self) -> i64 {
+        self.outside.iter().map(|(_, form)| form.offset()).sum()
+    }
+
     /// Returns the generations that the individuals have gone through, including those before the run.
     pub fn generation(&self) -> u32 {
         self.generation
@@ -167,7 +186,11 @@ impl Individuals<'_> {
         let lengths = self.population.costs()?;
         let what = "an incomplete population".to_string();
         let wrong = SolveError::Wrong { backend: self.backend, what };
-        if lengths.contains(&i64::MAX) { Err(wrong) } else { Ok(lengths) }
+        if lengths.contains(&i64::MAX) {
+            return Err(wrong);
+        }
+        let offset = self.offset();
+        Ok(lengths.into_iter().map(|length| length + offset).collect())
     }
 
     /// Returns the individual at a place in the instance's numbering, and checks its length.
@@ -176,7 +199,21 @@ impl Individuals<'_> {
     /// If it cannot be fetched from the backend, is an invalid tour, or has another length.
     pub fn individual(&mut self, place: u32, length: i64) -> Result<Vec<u32>, SolveError> {
         let individual = self.population.individual(place)?;
-        right(self.instance, self.problem, self.backend, &individual, length)
+        let inside = length - self.offset();
+        let mut tour = right(self.instance, self.problem, self.backend, &individual, inside)?;
+        for (instance, form) in &self.outside {
+            let outward = form.outward(&tour).filter(|tour| instance.unused_fixed_edge(tour).is_none());
+            let wrong = |what: &str| SolveError::Wrong { backend: self.backend, what: what.to_string() };
+            tour = outward.ok_or_else(|| wrong("an individual without a fixed edge"))?;
+        }
+        let instance = self.outside.last().map_or(self.instance, |(instance, _)| instance);
+        match instance.check_tour(&tour) {
+            Ok(cost) if cost == length => Ok(tour),
+            _ => {
+                let what = "an individual of another length outside its form".to_string();
+                Err(SolveError::Wrong { backend: self.backend, what })
+            }
+        }
     }
 }
 
@@ -252,6 +289,7 @@ pub(in crate::solver) fn solve(
             population: population.as_mut(),
             backend: backend.machine().backend,
             generation: settings.first_generation + solution.iterations as u32,
+            outside: Vec::new(),
         };
         keep(&solution, &mut individuals);
     }

@@ -73,6 +73,10 @@ impl Neighborhood for Changes {
         stream.step(0).below(i, self.k) as u8
     }
 
+    fn is_solution(&self, solution: &[u8], _: &mut [u8]) -> bool {
+        solution.iter().all(|&value| u32::from(value) < self.k)
+    }
+
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<u8>, step: Change) {
         // SAFETY: the caller's promise.

@@ -96,6 +96,11 @@ impl<R: Real> Neighborhood for Crowns<R> {
         R::from_f64((2.0 * stream.step(0).unit(i) - 1.0) as f64)
     }
 
+    /// Every point is one.
+    fn is_solution(&self, _: &[R], _: &mut [u8]) -> bool {
+        true
+    }
+
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<R>, step: u32) {
         let stretch = self.stretch(walk.stream, step);

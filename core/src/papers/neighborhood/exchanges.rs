@@ -101,6 +101,10 @@ impl Neighborhood for Exchanges {
         Shuffle::new(stream, self.n).at(i)
     }
 
+    fn is_solution(&self, solution: &[u32], seen: &mut [u8]) -> bool {
+        super::is_permutation(solution, seen)
+    }
+
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<u32>, (i, j): (u32, u32)) {
         // SAFETY: the caller's promise.

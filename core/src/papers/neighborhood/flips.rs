@@ -85,6 +85,10 @@ impl<const D: usize> Neighborhood for Flips<D> {
         (stream.step(0).bits(i) & 1) as u8
     }
 
+    fn is_solution(&self, solution: &[u8], _: &mut [u8]) -> bool {
+        solution.iter().all(|&bit| bit <= 1)
+    }
+
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<u8>, step: [u32; D]) {
         team.single(|| {

@@ -116,6 +116,13 @@ unsafe fn differing<E: Copy + PartialEq, const D: usize>(
     places
 }
 
+/// Returns whether these are the numbers below n, each once. `seen` has n zeros, and is changed.
+fn is_permutation(numbers: &[u32], seen: &mut [u8]) -> bool {
+    let mut is_new =
+        |&number: &u32| seen.get_mut(number as usize).is_some_and(|seen| core::mem::replace(seen, 1) == 0);
+    numbers.iter().all(|number| is_new(number))
+}
+
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
 pub trait Neighborhood: Copy {
     /// The element type of solutions, which are vectors.
@@ -171,6 +178,9 @@ pub trait Neighborhood: Copy {
 
     /// Returns element `i` of a random solution drawn from `stream`.
     fn random(&self, stream: Stream, i: u32) -> Self::Element;
+
+    /// Returns whether these are the elements of a solution. `seen` has a zero for each element, and may be changed.
+    fn is_solution(&self, solution: &[Self::Element], seen: &mut [u8]) -> bool;
 
     /// Makes a move, and waits for the team.
     ///

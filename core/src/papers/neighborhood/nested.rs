@@ -76,6 +76,10 @@ impl<A: Neighborhood, B: Neighborhood<Element = A::Element>> Neighborhood for Ne
         self.first.random(stream, i)
     }
 
+    fn is_solution(&self, solution: &[A::Element], seen: &mut [u8]) -> bool {
+        self.first.is_solution(solution, seen)
+    }
+
     #[inline(always)]
     unsafe fn apply<T: Team>(&self, team: T, walk: &Walk<A::Element>, step: Self::Move) {
         // SAFETY: the caller's promise.

@@ -17,7 +17,8 @@ use crate::watched::Watched;
 use crate::{Cpu, Together, allocate, check_memory, parallel};
 use antwarp_engine::tuning::{self, Key, Tuner, now};
 use antwarp_engine::{
-    AskedShape, BackendError, Enough, Neighbors, Outline, Searchable, Tables, Walks, WalksSpec,
+    AskedShape, BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, Searchable, State, Tables, Walks,
+    WalksSpec, save_walks,
 };
 use antwarp_instance::Watch;
 
@@ -366,7 +367,7 @@ pub fn fresh(walks: u32) -> Vec<WalkState> {
     vec![WalkState { fresh: 1, ..WalkState::default() }; walks as usize]
 }
 
-impl<E: Copy + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
+impl<E: Plain + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
     fn run(&mut self, rules: &WalkRules, enough: Enough) -> Result<&[WalkState], BackendError> {
         let mut rules = *rules;
         let end = rules.end;
@@ -385,6 +386,20 @@ impl<E: Copy + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
             rules.rival_bit = 0;
         }
         Ok(&self.states[0])
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let accepted: &[E] = if self.spec.strategy.accepts_optima() { &self.accepted } else { &[] };
+        save_walks(state, &self.states[0], [&self.bests[0], &self.solutions, accepted], &self.traces)
+    }
+
+    fn restore(&mut self, saved: SavedWalks<E>) -> Result<(), BackendError> {
+        self.states[0] = saved.states;
+        (self.bests[0], self.solutions, self.traces) = (saved.bests, saved.solutions, saved.traces);
+        if !saved.accepted.is_empty() {
+            self.accepted = saved.accepted;
+        }
+        Ok(())
     }
 
     fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError> {

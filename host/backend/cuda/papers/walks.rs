@@ -15,7 +15,10 @@ use crate::backend::cuda::{
     Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel, buffers,
 };
 use crate::engine::tuning::{Key, Shape, Tuner, now};
-use crate::engine::{BackendError, Enough, Neighbors, Outline, Plain, Tables, Walks, WalksSpec};
+use crate::engine::memory::allocate;
+use crate::engine::{
+    BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, State, Tables, Walks, WalksSpec, save_walks,
+};
 use crate::memory::bytes;
 
 /// Bytes of shared memory before a replica: the team's, and two rows with a candidate per warp.
@@ -263,6 +266,39 @@ impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
             rules.rival_bit = 0;
         }
         Ok(&self.known)
+    }
+
+    fn save(&mut self, state: &mut State) -> Result<(), BackendError> {
+        self.device.check_idle()?;
+        let s = self.device.stream();
+        let read = |buffer: &Buffer<u8>| -> Result<Vec<u8>, BackendError> {
+            let mut bytes = allocate("a checkpoint", buffer.len())?;
+            buffer.read(s, &mut bytes)?;
+            Ok(bytes)
+        };
+        let (bests, solutions) = (read(&self.bests[0])?, read(&self.solutions)?);
+        let accepts = self.spec.strategy.accepts_optima();
+        let accepted = if accepts { read(&self.accepted)? } else { Vec::new() };
+        let mut traces = allocate("a checkpoint", self.traces.len())?;
+        if !traces.is_empty() {
+            self.traces.read(s, &mut traces)?;
+        }
+        save_walks(state, &self.known, [&bests, &solutions, &accepted], &traces)
+    }
+
+    fn restore(&mut self, saved: SavedWalks<E>) -> Result<(), BackendError> {
+        let s = self.device.stream();
+        self.states[0].write(s, &saved.states)?;
+        self.bests[0].write(s, bytes_of(&saved.bests))?;
+        self.solutions.write(s, bytes_of(&saved.solutions))?;
+        if !saved.accepted.is_empty() {
+            self.accepted.write(s, bytes_of(&saved.accepted))?;
+        }
+        if !saved.traces.is_empty() {
+            self.traces.write(s, &saved.traces)?;
+        }
+        self.known = saved.states;
+        Ok(())
     }
 
     fn best(&mut self, walk: u32) -> Result<Vec<E>, BackendError> {

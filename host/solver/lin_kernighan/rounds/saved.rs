@@ -55,6 +55,32 @@ impl Saved {
         Ok(Saved { facts, tours, best, waiting, bests })
     }
 
+    /// Returns a number that is the same for runs that can share tours from here on: while each kicks its own ones, if all are at the
+    /// same restart; else if they have the same tours. Never 0.
+    pub(in super::super) fn start(&self) -> u64 {
+        let Now { is_to_cross, last_start, round, kicks, .. } = &self.facts.now;
+        let mut hash = crc32fast::Hasher::new();
+        hash.update(&[(*is_to_cross).into(), self.facts.phase as u8]);
+        if *is_to_cross {
+            hash.update(&last_start.times.to_le_bytes());
+        } else {
+            hash.update(&round.to_le_bytes());
+            hash.update(&kicks.to_le_bytes());
+            self.tours.iter().for_each(|node| hash.update(&node.to_le_bytes()));
+        }
+        1 << 32 | u64::from(hash.finalize())
+    }
+
+    /// Returns whether it works on a single tour.
+    pub(in super::super) fn is_of_one_tour(&self) -> bool {
+        self.tours.len() == self.best.len()
+    }
+
+    /// Counts none of the kicks before, which another run with the same tours counts.
+    pub(in super::super) fn forget_kicks(&mut self) {
+        (self.facts.now.made, self.facts.now.last_start.made) = (0, 0);
+    }
+
     /// See [`Plan::is_free`].
     pub(in super::super) fn is_free(&self) -> bool {
         self.facts.is_free
@@ -94,7 +120,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Continues a run, with the `planned` epochs if its limit is another one than before. Tours that were being crossed are crossed
-    /// again.
+    /// again, with random numbers of this seed.
     ///
     /// # Errors
     /// As [`Rounds::new`].
@@ -102,7 +128,7 @@ impl<'a> Rounds<'a> {
         plan: Plan<'a>,
         saved: Saved,
         planned: &Epochs,
-        deadline: Deadline<'_>,
+        (deadline, seed): (Deadline<'_>, u64),
     ) -> Result<Rounds<'a>, BackendError> {
         let Saved { facts: Facts { phase, mut now, kept, .. }, tours, best, waiting, bests } = saved;
         let Plan { problem, settings, .. } = plan;
@@ -131,7 +157,7 @@ impl<'a> Rounds<'a> {
                     cross::restart(problem.n(), now.last_start.times) != Some(cross::Restart::LocalOptima);
                 let of = if is_kicked { problem } else { plan.by_nearest.unwrap_or(problem) };
                 // Random numbers differ from those before.
-                let seed = settings.seed.wrapping_add(u64::from(now.resumed) << 32);
+                let seed = seed.wrapping_add(u64::from(now.resumed) << 32);
                 Phase::Crossing(cross::population(of, seed, crossed, deadline.stop)?)
             }
         };

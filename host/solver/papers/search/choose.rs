@@ -9,13 +9,18 @@ use antwarp_core::papers::search::{Contender, Cost as _, FORBIDDEN, WalkRules, c
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
-use super::{Chooser, Found, SearchSettings, Strategy, check_neighbors, full_cost, random, rules};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Chooser, Contact, Found, SearchSettings, Solutionless, Strategy, check_neighbors, full_cost, random,
+    rules,
+};
 use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
-    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, Status, Stop,
-    StopReason, Tables, drive,
+    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, State, Status,
+    Stop, StopReason, Tables, drive,
 };
 use crate::solver::SolveError;
 
@@ -43,6 +48,17 @@ pub fn choose_on_host<P: OnThreads>(
     settings: &SearchSettings,
     stop: &Stop,
     mut observe: &mut dyn FnMut(&Progress<Cost>),
+) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
+    choose_in_contact::<P>(backend, tables, settings, stop, Contact::new(&mut observe))
+}
+
+/// As [`choose_on_host`].
+pub(super) fn choose_in_contact<P: OnThreads>(
+    backend: &Backend,
+    tables: &Tables,
+    settings: &SearchSettings,
+    stop: &Stop,
+    Contact { observe, resumed }: Contact<'_>,
 ) -> Result<Chosen<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     if settings.selection == Chooser::Device {
@@ -76,7 +92,13 @@ pub fn choose_on_host<P: OnThreads>(
     if choices.is_tabu {
         choices.traces = (0..choices.problem.moves().traces()).collect();
     }
-    let run = drive(&mut choices, Deadline { begin, stop: &stop.with_target(settings.target) }, &mut observe);
+    let state = resumed.and_then(|checkpoint| checkpoint.islands(1).pop()?.state);
+    if let Some(mut state) = state {
+        choices.resume(&mut state)?;
+    }
+    let stop = stop.with_target(settings.target);
+    let deadline = Deadline::since(begin, &stop);
+    let run = drive(&mut choices, deadline, &mut Solutionless(observe));
     if let Some(failure) = run.failure {
         return Err(failure.into());
     }
@@ -95,7 +117,7 @@ pub fn choose_on_host<P: OnThreads>(
         best_iteration,
         evaluations,
         descents: u64::from(descents),
-        seconds: begin.elapsed().as_secs_f64(),
+        seconds: deadline.elapsed().as_secs_f64(),
         setup_seconds: run.setup.as_secs_f64(),
         stopped_by: run.stopped_by,
         layout: run.layout,
@@ -156,7 +178,36 @@ struct Choices<'a, P: OnThreads> {
     choosing: Duration,
 }
 
+/// The numbers of a walk in a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Numbers {
+    best_iteration: u64,
+    iterations: u64,
+    descents: u32,
+    evaluations: u64,
+}
+
 impl<P: OnThreads> Choices<'_, P> {
+    /// Continues with a walk of a state.
+    ///
+    /// # Errors
+    /// If it is not one of such a walk.
+    fn resume(&mut self, state: &mut State) -> Result<(), BackendError> {
+        let moves = self.problem.moves();
+        let n = moves.elements() as usize;
+        let Numbers { best_iteration, iterations, descents, evaluations } = state.take_json()?;
+        let (solution, best) = (state.take_all(n)?, state.take_all(n)?);
+        let traces = state.take_all(self.traces.len())?;
+        if ![&solution, &best].into_iter().all(|elements| moves.is_solution(elements, &mut vec![0; n])) {
+            return Err(BackendError::State);
+        }
+        self.best_cost = Some(full_cost(&self.problem, &best));
+        (self.solution, self.best, self.traces) = (solution, best, traces);
+        (self.best_iteration, self.iterations) = (best_iteration, iterations);
+        (self.descents, self.evaluations) = (descents, evaluations);
+        Ok(())
+    }
+
     /// Looks at the neighbours, and chooses the best one that the walk may go to; none if that was cut short.
     fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
@@ -306,6 +357,16 @@ impl<P: OnThreads> Engine for Choices<'_, P> {
 
     fn best(&mut self) -> Result<Vec<Element<P>>, BackendError> {
         Ok(self.best.clone())
+    }
+
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        let &mut Choices { best_iteration, iterations, descents, evaluations, .. } = self;
+        let mut state = State::default();
+        state.put_json(&Numbers { best_iteration, iterations, descents, evaluations })?;
+        state.put(&self.solution)?;
+        state.put(&self.best)?;
+        state.put(&self.traces)?;
+        Ok(Some(state))
     }
 
     fn describe(&self) -> String {

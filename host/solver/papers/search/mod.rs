@@ -26,9 +26,12 @@ use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::tuning::now;
 use crate::engine::{
-    BackendError, Budget, Engine, Progress, Reported, Status, Stop, StopReason, Tables, Walks, drive,
+    BackendError, Budget, Engine, Observe, Progress, Reported, SavedWalks, Snapshot, State, Status, Stop, StopReason,
+    Tables, Walks, drive,
 };
 use crate::solver::SolveError;
+use crate::solver::archipelago::Island;
+use crate::solver::checkpoint::SearchCheckpoint;
 
 /// Most iterations of tabu search.
 const MOST_TABU: u64 = 4_000_000_000;
@@ -101,22 +104,86 @@ pub fn search<P: OnThreads>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<Cost>),
+    mut observe: &mut dyn FnMut(&Progress<Cost>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
-    let found = match backend.each_gpu().as_slice() {
-        [] => search_on_one::<P>(backend, tables, settings, stop, observe),
-        each => spread::on_each::<P>(each, tables, settings, stop, observe),
+    search_in_contact::<P>(backend, tables, settings, stop, Contact::new(&mut observe))
+}
+
+/// The observer of a search, and the checkpoint with which it continues.
+pub struct Contact<'a> {
+    /// Observes the search.
+    pub observe: &'a mut dyn Observe<Cost, ()>,
+    /// The searches that it continues, or `None` to start anew.
+    pub resumed: Option<SearchCheckpoint>,
+}
+
+impl<'a> Contact<'a> {
+    /// Observes a search that starts anew.
+    pub fn new(observe: &'a mut dyn Observe<Cost, ()>) -> Contact<'a> {
+        Contact { observe, resumed: None }
+    }
+}
+
+/// As [`search`].
+fn search_in_contact<P: OnThreads>(
+    backend: &Backend,
+    tables: &Tables,
+    settings: &SearchSettings,
+    stop: &Stop,
+    Contact { observe, resumed }: Contact<'_>,
+) -> Result<Found<Vec<Element<P>>>, SolveError> {
+    let several = match &resumed {
+        Some(checkpoint) => checkpoint.backends(backend)?,
+        None => backend.each_gpu(),
+    };
+    let islands = |count| match &resumed {
+        Some(checkpoint) => checkpoint.islands(count),
+        None => (0..count as u32).map(|number| Island { number, state: None }).collect(),
+    };
+    let found = if several.is_empty() {
+        let Island { number, state } = islands(1).pop().unwrap_or_default();
+        let settings = &SearchSettings { seed: spread::seed(settings.seed, number), ..settings.clone() };
+        search_on_one::<P>(backend, tables, settings, stop, (&mut Solutionless(observe), state))
+    } else {
+        spread::on_each::<P>(&several, tables, settings, stop, (observe, islands(several.len())))
     };
     found.map_err(|error| error.with_remedy("fewer walks (`walks`)"))
 }
 
-/// As [`search`], on CPU threads or one GPU.
+/// Keeps solutions from an observer, which need not know their type.
+struct Solutionless<'a>(&'a mut dyn Observe<Cost, ()>);
+
+impl<B> Observe<Cost, B> for Solutionless<'_> {
+    fn progress(&mut self, progress: &Progress<Cost>) {
+        self.0.progress(progress);
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.0.wants_checkpoint(is_end)
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot<Cost, B>, BackendError>) {
+        self.0.checkpoint(snapshot.map(|Snapshot { elapsed, iterations, best: (cost, _), state }| {
+            Snapshot { elapsed, iterations, best: (cost, ()), state }
+        }));
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.0.no_checkpoint();
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.0.keeps_checkpoints()
+    }
+}
+
+/// As [`search`], on CPU threads or one GPU. Continues with a state, if there is one.
 fn search_on_one<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    mut observe: &mut dyn FnMut(&Progress<Cost>),
+    (observe, resumed): (&mut dyn Observe<Cost, Best<P>>, Option<State>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     settings.check()?;
     let begin = Instant::now();
@@ -131,8 +198,14 @@ fn search_on_one<P: OnThreads>(
         settings,
         states: vec![WalkState { fresh: 1, ..WalkState::default() }; rules.walks as usize],
         rules,
+        is_whole: true,
     };
-    let run = drive(&mut batches, Deadline { begin, stop: &stop.with_target(settings.target) }, &mut observe);
+    if let Some(mut state) = resumed {
+        batches.resume(&problem, &mut state)?;
+    }
+    let stop = stop.with_target(settings.target);
+    let deadline = Deadline::since(begin, &stop);
+    let run = drive(&mut batches, deadline, observe);
     let (states, failure) = (batches.states, run.failure);
     let (state, solution) = match run.best {
         Some((_, (best, solution))) => (Some(states[best]), solution),
@@ -165,7 +238,7 @@ fn search_on_one<P: OnThreads>(
         best_iteration,
         evaluations: states.iter().map(|state| state.evaluations).sum(),
         descents: states.iter().map(|state| u64::from(state.descents)).sum(),
-        seconds: begin.elapsed().as_secs_f64(),
+        seconds: deadline.elapsed().as_secs_f64(),
         setup_seconds: run.setup.as_secs_f64(),
         stopped_by: run.stopped_by,
         layout: run.layout,
@@ -308,15 +381,43 @@ fn temperatures<P: OnThreads>(problem: &P, seed: u64) -> (f32, f32) {
     (hot, (least / 100.0f32.ln()).min(hot))
 }
 
+/// The best walk, and its best solution.
+type Best<P> = (usize, Vec<Element<P>>);
+
 /// Walks, batch by batch.
 struct Batches<'a, P: OnThreads> {
     walks: Box<dyn Walks<Element<P>> + 'a>,
     settings: &'a SearchSettings,
     rules: WalkRules,
     states: Vec<WalkState>,
+    /// Whether the last batch was not cut short.
+    is_whole: bool,
 }
 
 impl<P: OnThreads> Batches<'_, P> {
+    /// Continues with the walks of a state.
+    ///
+    /// # Errors
+    /// If it is not one of such walks.
+    fn resume(&mut self, problem: &P, state: &mut State) -> Result<(), BackendError> {
+        let end = state.take_one(0_u64)?;
+        let cooling = state.take_one(0_u64)?;
+        let mut saved = SavedWalks::take(state, &self.settings.spec(), &problem.moves())?;
+        let levels = self.rules.levels.max(1);
+        let is_wrong = |walk: &WalkState| walk.level >= levels || walk.iterations > end;
+        if cooling == 0 || saved.states.iter().any(is_wrong) {
+            return Err(BackendError::State);
+        }
+        // The target may be another one than before.
+        let is_above = |walk: &WalkState| P::Cost::from_bits(walk.best).key() > self.rules.target;
+        let goes_on = |walk: &&mut WalkState| walk.done == REACHED && is_above(walk);
+        saved.states.iter_mut().filter(goes_on).for_each(|walk| walk.done = 0);
+        // The temperature falls as it did before, whatever the limit is now.
+        (self.rules.end, self.rules.cooling) = (end, cooling);
+        self.states.clone_from(&saved.states);
+        self.walks.restore(saved)
+    }
+
     /// Where the next batch ends. Walks compare at fixed iterations, so that results do not depend on the length of batches.
     fn end(&self, units: u64, left: u64) -> u64 {
         let done = self.rules.end;
@@ -355,8 +456,7 @@ impl<P: OnThreads> Batches<'_, P> {
 
 impl<P: OnThreads> Engine for Batches<'_, P> {
     type Cost = Cost;
-    /// The walk and its best solution.
-    type Best = (usize, Vec<Element<P>>);
+    type Best = Best<P>;
 
     fn advance(&mut self, budget: &Budget<Cost>) -> Result<u64, BackendError> {
         let done = self.rules.end;
@@ -364,6 +464,8 @@ impl<P: OnThreads> Engine for Batches<'_, P> {
         self.rules.end = self.end(budget.units, budget.left(done));
         let begun = Instant::now();
         self.states.copy_from_slice(self.walks.run(&self.rules, &|| budget.is_overdue(begun))?);
+        self.is_whole =
+            self.states.iter().all(|state| state.done != 0 || state.iterations >= self.rules.end);
         // Of a batch that was cut short some walks have done nothing; where none goes on, all may have ended before it.
         let longest = || self.states.iter().map(|state| state.iterations).max().unwrap_or(0);
         self.rules.end = now(&self.states).unwrap_or_else(longest).clamp(done, self.rules.end);
@@ -393,6 +495,17 @@ impl<P: OnThreads> Engine for Batches<'_, P> {
     fn best(&mut self) -> Result<Self::Best, BackendError> {
         let walk = best_of::<P>(&self.states).unwrap_or_default();
         Ok((walk, self.walks.best(walk as u32)?))
+    }
+
+    fn save(&mut self) -> Result<Option<State>, BackendError> {
+        if !self.is_whole || self.states.iter().any(|state| state.fresh != 0) {
+            return Ok(None);
+        }
+        let mut state = State::default();
+        state.put(&[self.rules.end])?;
+        state.put(&[self.rules.cooling])?;
+        self.walks.save(&mut state)?;
+        Ok(Some(state))
     }
 
     fn describe(&self) -> String {

@@ -1,14 +1,17 @@
 //! Walks on several GPUs: a search on each, all at the same time, of which the best solution counts. They exchange nothing: walks
 //! seek apart, and those that recombine do so with others on their GPU.
 
+use std::sync::{Mutex, PoisonError};
+
 use antwarp_core::papers::problem::Element;
 use antwarp_core::rng::Stream;
 
-use super::{Found, SearchSettings, search_on_one};
+use super::{Found, SearchSettings, Solutionless, search_on_one};
 use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
-use crate::engine::{Cost, Progress, Stop, StopReason, Tables};
+use crate::engine::{Cost, Observe, Progress, Stop, StopReason, Tables};
 use crate::solver::SolveError;
+use crate::solver::archipelago::{Island, Islander};
 use crate::solver::side_by_side::{self, Hurry};
 
 /// The step of the draws of seeds.
@@ -24,13 +27,21 @@ pub(super) fn on_each<P: OnThreads>(
     tables: &Tables,
     settings: &SearchSettings,
     stop: &Stop,
-    observe: &mut dyn FnMut(&Progress<Cost>),
+    (observe, islands): (&mut dyn Observe<Cost, ()>, Vec<Island>),
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     let hurry = Hurry::default();
     let own = hurry.stop(stop);
-    let one = |number: u32, observe: &mut dyn FnMut(&Progress<Cost>)| {
+    // Each search's thread takes its own.
+    let mut recorders = observe.for_each_run(backends.len() as u32).into_iter();
+    let with_recorder = |island| Mutex::new(Some((island, recorders.next())));
+    let islands: Vec<_> = islands.into_iter().map(with_recorder).collect();
+    let one = |index: u32, progress: &mut dyn FnMut(&Progress<Cost>)| {
+        let taken = islands[index as usize].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (Island { number, state }, recorder) = taken.unwrap_or_default();
         let settings = SearchSettings { seed: seed(settings.seed, number), ..settings.clone() };
-        let found = search_on_one::<P>(&backends[number as usize], tables, &settings, &own, observe);
+        let observe = &mut Islander { progress, recorder };
+        let observe = (&mut Solutionless(observe) as &mut dyn Observe<Cost, _>, state);
+        let found = search_on_one::<P>(&backends[index as usize], tables, &settings, &own, observe);
         let is_enough = found.as_ref().is_ok_and(|found| found.stopped_by == StopReason::Target);
         if is_enough && own.iterations.is_none() {
             hurry.up();
@@ -40,14 +51,14 @@ pub(super) fn on_each<P: OnThreads>(
     let hear = |last: &[Option<Progress<Cost>>], progress: Progress<Cost>| {
         let all = || last.iter().flatten();
         let best_cost = all().map(|p| p.best_cost).fold(Cost::WORST, Cost::min);
-        observe(&Progress { best_cost, tours: all().map(|p| p.tours).sum(), ..progress });
+        observe.progress(&Progress { best_cost, tours: all().map(|p| p.tours).sum(), ..progress });
     };
     let ended = side_by_side::run(backends.len() as u32, stop, &hurry, one, hear, || ());
     best_of(ended)
 }
 
 /// The seed of a search; the first one keeps that of the settings.
-fn seed(seed: u64, number: u32) -> u64 {
+pub(super) fn seed(seed: u64, number: u32) -> u64 {
     let draws = Stream::new(seed, number, SEEDS).step(0);
     if number == 0 { seed } else { u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1)) }
 }
@@ -108,11 +119,15 @@ mod tests {
         let settings = SearchSettings { strategy, walks: 2, seed: 5, blocks, ..SearchSettings::default() };
         let stop = Stop { iterations: Some(300), ..Stop::never() };
         let cpus: Vec<Backend> = (0..3).map(|_| Backend::open(Choice::Cpu).unwrap().0).collect();
-        let together = on_each::<MaxCut>(&cpus, &tables, &settings, &stop, &mut |_| ()).unwrap();
+        let islands = (0..3).map(|number| Island { number, state: None }).collect();
+        let observe: &mut dyn Observe<Cost, ()> = &mut |_: &Progress<Cost>| ();
+        let together =
+            on_each::<MaxCut>(&cpus, &tables, &settings, &stop, (observe, islands)).unwrap();
         let alone: Vec<_> = (0..3)
             .map(|number| {
                 let settings = SearchSettings { seed: seed(5, number), ..settings.clone() };
-                search_on_one::<MaxCut>(&cpus[0], &tables, &settings, &stop, &mut |_| ()).unwrap()
+                let observe = &mut |_: &Progress<Cost>| ();
+                search_on_one::<MaxCut>(&cpus[0], &tables, &settings, &stop, (observe, None)).unwrap()
             })
             .collect();
         let best = alone.iter().min_by(|a, b| a.cost.partial_cmp(&b.cost).unwrap()).unwrap();

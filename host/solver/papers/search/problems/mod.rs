@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 
 use std::time::Instant;
 
-use super::{Chooser, Found, SearchSettings, Strategy, choose_on_host, search};
+use super::choose::choose_in_contact;
+use super::{Chooser, Contact, Found, SearchSettings, Strategy, search_in_contact};
 use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::memory::check_memory;
@@ -117,7 +118,7 @@ struct Order<'a, 'o> {
     backend: &'a Backend,
     settings: &'a SearchSettings,
     stop: &'a Stop,
-    observe: &'o mut dyn FnMut(&Progress<Cost>),
+    contact: Contact<'o>,
 }
 
 impl Order<'_, '_> {
@@ -126,16 +127,16 @@ impl Order<'_, '_> {
         tables: &Tables,
         view: impl FnOnce(Vec<problem::Element<P>>) -> Assignment,
     ) -> Result<Done, SolveError> {
-        let Order { begin, backend, settings, stop, observe } = self;
+        let Order { begin, backend, settings, stop, contact } = self;
         let prepared = begin.elapsed();
         let stop = &stop.spent(prepared);
         Ok(match settings.selection {
             Chooser::Device => {
-                let found = search::<P>(backend, tables, settings, stop, observe)?;
+                let found = search_in_contact::<P>(backend, tables, settings, stop, contact)?;
                 Done { found: found.begun_before(prepared).map(view), phases: None }
             }
             Chooser::Host | Chooser::HostGenerates => {
-                let chosen = choose_on_host::<P>(backend, tables, settings, stop, observe)?;
+                let chosen = choose_in_contact::<P>(backend, tables, settings, stop, contact)?;
                 let phases = Some([chosen.copies, chosen.kernels, chosen.host]);
                 Done { found: chosen.found.begun_before(prepared).map(view), phases }
             }
@@ -205,6 +206,42 @@ impl Task {
         }
     }
 
+    /// Returns what else its problem's moves and costs depend on, besides the data: a few words, or none.
+    pub(crate) fn neighborhood(&self) -> String {
+        match self {
+            Task::Perceptron(_, distance) => format!("distance {distance}"),
+            Task::Tour(_, step) => format!("move {step:?}").to_lowercase(),
+            Task::Weierstrass(_, precision) => format!("precision {precision:?}").to_lowercase(),
+            Task::Qap(..) | Task::Partition(_) | Task::MaxCut(_) => String::new(),
+        }
+    }
+
+    /// Returns a hash of the instance's data.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn fingerprint(&self) -> Result<u64, SolveError> {
+        let of = |tables: &Tables| {
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(format!("{:?}", tables.shape).as_bytes());
+            sum.update(tables.bytes());
+            (tables.bytes().len() as u64) << 32 | u64::from(sum.finalize())
+        };
+        Ok(match self {
+            Task::Qap(qap, _) => qap.fingerprint(),
+            Task::Tour(instance, _) => instance.fingerprint(),
+            Task::Perceptron(perceptron, _) => of(&perceptron.tables()?),
+            // Terms have the same places in both precisions.
+            Task::Weierstrass(w, _) => of(&w.tables::<f64>()),
+            Task::Partition(partition) => of(&partition.tables()),
+            Task::MaxCut(graph) => {
+                let needed = max_cut::bytes_of_tables(graph.nodes, graph.edges.len() as u64);
+                check_memory("the graph", needed as usize)?;
+                of(&graph.tables())
+            }
+        })
+    }
+
     /// Number of neighbours of a solution.
     pub fn neighbors(&self) -> u64 {
         use antwarp_core::combinations::{pairs, triples};
@@ -247,7 +284,21 @@ impl Task {
         backend: &Backend,
         settings: &SearchSettings,
         stop: &Stop,
-        observe: &mut dyn FnMut(&Progress<Cost>),
+        mut observe: &mut dyn FnMut(&Progress<Cost>),
+    ) -> Result<Done, SolveError> {
+        self.run_in_contact(backend, settings, stop, Contact::new(&mut observe))
+    }
+
+    /// As [`Task::run`], with checkpoints. A search that continues has the settings of its checkpoint.
+    ///
+    /// # Errors
+    /// As [`Task::run`]; also if the checkpoint is not one of such a search.
+    pub fn run_in_contact(
+        &self,
+        backend: &Backend,
+        settings: &SearchSettings,
+        stop: &Stop,
+        contact: Contact<'_>,
     ) -> Result<Done, SolveError> {
         let levels = if settings.strategy.varies() { self.neighborhoods() } else { 1 };
         if settings.strategy == Strategy::Vnd && levels == 1 {
@@ -265,7 +316,7 @@ impl Task {
         };
         let temperatures = settings.temperatures.or(usual);
         let settings = &SearchSettings { neighborhoods: Some(levels), temperatures, ..settings.clone() };
-        let order = Order { begin: Instant::now(), backend, settings, stop, observe };
+        let order = Order { begin: Instant::now(), backend, settings, stop, contact };
         let done = match self {
             Task::Qap(qap, changes) => {
                 let tables = qap_tables(qap)?;

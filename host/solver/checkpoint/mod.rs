@@ -1,151 +1,127 @@
 //! Checkpoints: a run in a file, from which another run continues.
 //!
-//! A file has a line with the format, a line of JSON, the best tour and the engine's [`State`], and a checksum of all
-//! that. It is written as a whole or not at all.
+//! A [file](file) has the states of one run, or of several that worked on the same instance at the same time: on several GPUs, or
+//! in several processes.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+mod file;
+mod search;
+mod writer;
+
+use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::archipelago::{self, Island};
 use super::island::{Contact, Outside};
 use super::{Algorithm, Solution, SolveError, genetic};
-use crate::backend::Backend;
-use crate::engine::{BackendError, Observe, Snapshot, State, Stop};
-use crate::instance::{Instance, InstanceError, atomic_file};
-use crate::memory;
+use crate::backend::{Backend, Choice};
+use crate::engine::{BackendError, Observe, State, Stop};
+use crate::instance::{Instance, InstanceError};
 
-/// The first line of a file.
-const FORMAT: &str = "antwarp checkpoint 1\n";
-/// Bytes of the checksum at the end: CRC-32.
-const CHECKSUM: usize = size_of::<u32>();
-/// Fetching a run's state takes at most one part in this many of the time.
-const SHARE: u32 = 10;
-
-/// What a run is, except for its limits.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// The instance's name, nodes and [fingerprint](Instance::fingerprint).
-    instance: (String, usize, u64),
-    algorithm: Algorithm,
-}
+pub use file::{Part, Subject};
+pub use search::SearchCheckpoint;
+pub use writer::{Checkpoints, Recorder, Schedule};
 
 impl Subject {
     /// Makes it for a run of this algorithm.
     pub fn new(algorithm: &Algorithm, instance: &Instance) -> Subject {
-        let instance = (instance.name().to_owned(), instance.len(), instance.fingerprint());
-        Subject { instance, algorithm: algorithm.clone() }
+        Subject {
+            kind: algorithm.name().to_owned(),
+            instance: instance.name().to_owned(),
+            size: instance.len(),
+            fingerprint: instance.fingerprint(),
+            settings: serde_json::to_value(algorithm).unwrap_or_default(),
+        }
     }
 }
 
 /// The limits of a run. A target is an internal cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct Limits<C = i64> {
     /// See [`Stop::time`].
     pub time: Option<Duration>,
     /// See [`Stop::iterations`].
     pub iterations: Option<u64>,
     /// See [`Stop::target`].
-    pub target: Option<i64>,
+    pub target: Option<C>,
     /// See [`Stop::stagnation`].
     pub stagnation: Option<u64>,
 }
 
-impl Limits {
+impl<C: Copy + Serialize> Limits<C> {
     /// Returns the limits of a run.
-    pub fn of(stop: &Stop) -> Limits {
+    pub fn of(stop: &Stop<C>) -> Limits<C> {
         let Stop { time, iterations, target, stagnation, .. } = *stop;
         Limits { time, iterations, target, stagnation }
     }
+
+    /// Returns them as they are in a file.
+    pub fn to_json(self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
 }
 
-/// The second line of a file.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    /// The version of antwarp.
-    antwarp: String,
-    instance: String,
-    nodes: usize,
-    fingerprint: String,
-    algorithm: String,
-    settings: Value,
-    limits: Limits,
-    elapsed: Duration,
-    iterations: u64,
-    /// The best tour's internal cost.
-    cost: i64,
-}
-
-/// A run in a file.
+/// A run, or several, in a file.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     subject: Subject,
+    algorithm: Algorithm,
     /// The limits that the run had.
     pub limits: Limits,
     /// How long it took.
     pub elapsed: Duration,
-    /// Its iterations.
+    /// Iterations of the run that found the best tour.
     pub iterations: u64,
-    /// Its best tour and the internal cost of that, in the instance's numbering.
+    /// The best tour and its internal cost, in the instance's numbering.
     pub best: (i64, Vec<u32>),
-    state: State,
+    /// What each run continues with, and its best cost; `None` where it was too early to say.
+    runs: Vec<Option<(i64, State)>>,
 }
 
 impl Checkpoint {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is no checkpoint, is damaged, or was written by another version.
+    /// If it cannot be read, is no checkpoint of tours, is damaged, or was written by another version.
     pub fn read(path: &Path) -> Result<Checkpoint, InstanceError> {
-        let wrong =
-            |problem: String, help: &str| InstanceError::content(path.display().to_string(), problem, help);
-        let other = "give a file that was written by --checkpoint; --load-population takes a population";
-        let unreadable = |cause| InstanceError::read(path, cause).where_missing(other);
-        let size = std::fs::metadata(path).map_err(unreadable)?.len();
-        memory::check(2 * size).map_err(|_| {
-            wrong("is larger than the memory that is free".to_owned(), "run it where there is more memory")
-        })?;
-        let bytes = std::fs::read(path).map_err(unreadable)?;
-        if !bytes.starts_with(FORMAT.as_bytes()) {
-            return Err(wrong("is not a checkpoint of this version of antwarp".to_owned(), other));
+        let file::Content { subject, limits, runs } = file::read(path)?;
+        if let Some(problem) = SearchCheckpoint::problem(&subject) {
+            let help = format!("continue it with `antwarp search {problem}`");
+            return Err(file::wrong(path, "is the checkpoint of a search", &help));
         }
-        let damaged = || wrong("is damaged or incomplete".to_owned(), "give an older copy, or start anew");
-        let (content, sum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(damaged)?;
-        if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
-            return Err(damaged());
+        let damaged = || file::damaged(path);
+        let nodes = u32::try_from(subject.size).map_err(|_| damaged())?;
+        let algorithm = Algorithm::of(&subject.kind, &subject.settings).ok_or_else(damaged)?;
+        let limits = serde_json::from_value(limits).map_err(|_| damaged())?;
+        let elapsed = runs.iter().flatten().map(|run| run.elapsed).max().unwrap_or_default();
+        let mut best: Option<(i64, Vec<u32>, u64)> = None;
+        let mut states = Vec::new();
+        for run in runs {
+            let Some(Part { iterations, cost, mut state, .. }) = run else {
+                states.push(None);
+                continue;
+            };
+            let cost = cost.whole().ok_or_else(damaged)?;
+            let tour = state.take_tour(nodes).map_err(|_| damaged())?;
+            if best.as_ref().is_none_or(|best| cost < best.0) {
+                best = Some((cost, tour, iterations));
+            }
+            states.push(Some((cost, state)));
         }
-        let rest = &content[FORMAT.len()..];
-        let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-        let header: Header = serde_json::from_slice(&rest[..end]).map_err(|_| damaged())?;
-        if header.antwarp != env!("CARGO_PKG_VERSION") {
-            let (theirs, ours) = (&header.antwarp, env!("CARGO_PKG_VERSION"));
-            let problem = format!("was written by antwarp {theirs}; this is {ours}");
-            return Err(wrong(problem, "continue with that version, or start anew"));
-        }
-        let mut state = State::of(arrays(&rest[end + 1..]).ok_or_else(damaged)?);
-        let nodes = u32::try_from(header.nodes).map_err(|_| damaged())?;
-        let tour = state.take_tour(nodes).map_err(|_| damaged())?;
-        let subject = Subject {
-            instance: (
-                header.instance,
-                header.nodes,
-                u64::from_str_radix(&header.fingerprint, 16).map_err(|_| damaged())?,
-            ),
-            algorithm: Algorithm::of(&header.algorithm, &header.settings).ok_or_else(damaged)?,
-        };
-        let Header { limits, elapsed, iterations, cost, .. } = header;
-        Ok(Checkpoint { subject, limits, elapsed, iterations, best: (cost, tour), state })
+        let (cost, tour, iterations) = best.ok_or_else(damaged)?;
+        Ok(Checkpoint { subject, algorithm, limits, elapsed, iterations, best: (cost, tour), runs: states })
     }
 
     /// Returns the algorithm of the run, with its settings.
     pub fn algorithm(&self) -> &Algorithm {
-        &self.subject.algorithm
+        &self.algorithm
+    }
+
+    /// Returns the number of runs.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
     }
 
     /// Rejects another instance than that of the run; the `name` is that of the file.
@@ -153,28 +129,34 @@ impl Checkpoint {
     /// # Errors
     /// If the data differ, whatever the instances are called.
     pub fn check_instance(&self, name: &Path, instance: &Instance) -> Result<(), InstanceError> {
-        let (theirs, nodes, fingerprint) = &self.subject.instance;
-        let is_right = *nodes == instance.len()
-            && *fingerprint == instance.fingerprint()
-            && instance.check_tour(&self.best.1) == Ok(self.best.0);
-        if is_right {
+        let Subject { instance: theirs, size, .. } = &self.subject;
+        if self.is_of(instance) && instance.check_tour(&self.best.1) == Ok(self.best.0) {
             return Ok(());
         }
         let (ours, n) = (instance.name(), instance.len());
-        let problem = if *nodes == n {
+        let problem = if *size == n {
             format!("is of {theirs} with other data than {ours} has here")
         } else {
-            format!("is of {theirs} with {nodes} nodes; {ours} has {n}")
+            format!("is of {theirs} with {size} nodes; {ours} has {n}")
         };
-        let help = "give the instance of the checkpoint, read with the same options";
-        Err(InstanceError::content(name.display().to_string(), problem, help))
+        Err(file::wrong(name, problem, "give the instance of the checkpoint, read with the same options"))
     }
 
-    /// Continues the run. Its limits count from its first start; [`Stop::before`] is set here.
+    fn is_of(&self, instance: &Instance) -> bool {
+        self.subject.size == instance.len() && self.subject.fingerprint == instance.fingerprint()
+    }
+
+    /// Returns what this many runs continue with: each with a run of the checkpoint; if there are fewer of these, the others start
+    /// anew, and if there are more, the best ones continue. A state that all runs had in common is that of all.
+    pub fn islands(&self, count: usize) -> Vec<Island> {
+        assigned(&self.runs, count)
+    }
+
+    /// Continues the run. Its limits count from its first start; [`Stop::before`] is set here. Several runs continue at the same
+    /// time: on CPU threads all of them, on GPUs one on each, the best ones if there are fewer GPUs.
     ///
     /// # Errors
-    /// As [`Algorithm::solve`]; if it is the run of another instance ([`Checkpoint::check_instance`]), or if several GPUs would
-    /// have to continue it.
+    /// As [`Algorithm::solve`]; if it is the run of another instance ([`Checkpoint::check_instance`]).
     pub fn resume(
         self,
         instance: &Instance,
@@ -182,194 +164,66 @@ impl Checkpoint {
         observe: &mut dyn Observe,
         keep: Option<genetic::Keep<'_>>,
     ) -> Result<Solution, SolveError> {
-        let Checkpoint { subject, elapsed, iterations, best: (cost, tour), state, .. } = self;
-        let algorithm = subject.algorithm;
-        if subject.instance.1 != instance.len() || subject.instance.2 != instance.fingerprint() {
-            let what = format!("the checkpoint is of another instance, {}", subject.instance.0);
+        if !self.is_of(instance) {
+            let what = format!("the checkpoint is of another instance, {}", self.subject.instance);
             return Err(SolveError::Settings(what));
         }
-        algorithm.check_checkpoints(backend)?;
-        let stop = Stop { before: elapsed, ..stop.clone() };
-        let contact = Contact { observe, post: None, outside: Outside::default(), resumed: Some(state) };
-        let solution = algorithm.solve_in_contact(instance, None, (backend, &stop), contact, keep)?;
+        let stop = Stop { before: self.elapsed, ..stop.clone() };
+        let several = if keep.is_some() { Vec::new() } else { self.backends(backend)? };
+        let solution = if several.is_empty() {
+            let Island { number, state } = self.islands(1).pop().unwrap_or_default();
+            let contact = Contact { observe, post: None, outside: Outside::default(), resumed: state };
+            let algorithm = self.algorithm.clone().of_island(number);
+            algorithm.solve_in_contact(instance, None, (backend, &stop), contact, keep)?
+        } else {
+            let islands = self.islands(several.len());
+            archipelago::resume(&self.algorithm, instance, (islands, &several), &stop, observe)?
+        };
+        Ok(self.completed(instance, solution))
+    }
+
+    /// Returns the backend of each run where several continue; none where a single one does.
+    fn backends(&self, backend: &Backend) -> Result<Vec<Backend>, BackendError> {
+        let each = backend.each_gpu();
+        let runs = if self.runs.iter().flatten().any(|(_, state)| state.is_common) { 1 } else { self.runs() };
+        if !each.is_empty() && (runs > 1 || !self.algorithm.shares_gpus()) {
+            Ok(each)
+        } else if runs > 1 && backend.is_cpu() {
+            (0..runs).map(|_| Ok(Backend::open(Choice::Cpu)?.0)).collect()
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    /// Returns the solution of the run that continued, or the best one before if that is better.
+    pub fn completed(self, instance: &Instance, solution: Solution) -> Solution {
+        let Checkpoint { iterations, best: (cost, tour), .. } = self;
         // A run that was over before it could continue has another tour, and no iterations.
         let iterations = solution.iterations.max(iterations);
         let is_better = cost < solution.cost && instance.check_tour(&tour) == Ok(cost);
         let (cost, tour) = if is_better { (cost, tour) } else { (solution.cost, solution.tour) };
-        Ok(Solution { cost, tour, iterations, ..solution })
+        Solution { cost, tour, iterations, ..solution }
     }
 }
 
-/// Returns the arrays of a file, whose number and sizes come before them.
-fn arrays(mut rest: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut number = || {
-        let (number, others) = rest.split_first_chunk::<8>()?;
-        rest = others;
-        usize::try_from(u64::from_le_bytes(*number)).ok()
-    };
-    // Each has at least its size.
-    let count = number()?;
-    let mut sizes = Vec::new();
-    for _ in 0..count {
-        sizes.push(number()?);
+/// See [`Checkpoint::islands`].
+fn assigned<C: Copy + PartialOrd>(runs: &[Option<(C, State)>], count: usize) -> Vec<Island> {
+    let common = runs.iter().flatten().find(|(_, state)| state.is_common);
+    if let Some((_, state)) = common {
+        return (0..count as u32).map(|number| Island { number, state: Some(state.clone()) }).collect();
     }
-    let mut arrays = Vec::new();
-    for size in sizes {
-        let (array, others) = rest.split_at_checked(size)?;
-        arrays.push(array.to_vec());
-        rest = others;
+    let mut numbers: Vec<usize> = (0..runs.len().max(count)).collect();
+    if count < runs.len() {
+        // Those of which nothing is known come last.
+        numbers.sort_by(|&a, &b| match (&runs[a], &runs[b]) {
+            (Some((a, _)), Some((b, _))) => a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        numbers.truncate(count);
+        numbers.sort_unstable();
     }
-    rest.is_empty().then_some(arrays)
-}
-
-/// Writes a run between two batches.
-fn write(path: &Path, subject: &Subject, limits: Limits, snapshot: &Snapshot) -> Result<(), InstanceError> {
-    let (name, nodes, fingerprint) = &subject.instance;
-    let header = Header {
-        antwarp: env!("CARGO_PKG_VERSION").to_owned(),
-        instance: name.clone(),
-        nodes: *nodes,
-        fingerprint: format!("{fingerprint:016x}"),
-        algorithm: subject.algorithm.name().to_owned(),
-        settings: serde_json::to_value(&subject.algorithm).unwrap_or_default(),
-        limits,
-        elapsed: snapshot.elapsed,
-        iterations: snapshot.iterations,
-        cost: snapshot.best.0,
-    };
-    atomic_file::write(path, |out| {
-        let mut out = Summed { out, sum: crc32fast::Hasher::new() };
-        out.write_all(FORMAT.as_bytes())?;
-        serde_json::to_writer(&mut out, &header)?;
-        out.write_all(b"\n")?;
-        let mut tour = State::default();
-        tour.put(&snapshot.best.1).map_err(|error| io::Error::other(error.to_string()))?;
-        let arrays = || tour.arrays().iter().chain(snapshot.state.arrays());
-        for number in std::iter::once(arrays().count()).chain(arrays().map(Vec::len)) {
-            out.write_all(&(number as u64).to_le_bytes())?;
-        }
-        arrays().try_for_each(|array| out.write_all(array))?;
-        let sum = out.sum.clone().finalize();
-        out.out.write_all(&sum.to_le_bytes())
-    })
-}
-
-/// Computes the checksum of what is written.
-struct Summed<'w> {
-    out: &'w mut dyn Write,
-    sum: crc32fast::Hasher,
-}
-
-impl Write for Summed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.sum.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-/// Where and how often a run writes checkpoints.
-#[derive(Clone, Debug)]
-pub struct Schedule {
-    /// The file, which is replaced every time.
-    pub path: PathBuf,
-    /// The time between two of them. Longer if fetching the run's state takes more than a tenth of it.
-    pub every: Duration,
-}
-
-/// Writes the checkpoints of a run, on a thread of its own.
-pub struct Checkpoints {
-    every: Duration,
-    /// When the last one was requested, and how long it took to fetch the run's state.
-    last: (Instant, Duration),
-    /// When the one that is being fetched was requested.
-    requested: Option<Instant>,
-    /// Whether one is being written.
-    is_busy: Arc<AtomicBool>,
-    sender: Option<SyncSender<Snapshot>>,
-    thread: Option<JoinHandle<()>>,
-    warn: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Time before the run's own clock started, such as that for reading.
-    before: Duration,
-}
-
-impl Checkpoints {
-    /// Starts to write checkpoints of a run that began this long `before`; `warn` is called once if one cannot be written. `None`
-    /// if no thread can be started.
-    pub fn begin(
-        schedule: Schedule,
-        (subject, limits): (Subject, Limits),
-        before: Duration,
-        warn: impl Fn(&str) + Send + Sync + 'static,
-    ) -> Option<Checkpoints> {
-        let Schedule { path, every } = schedule;
-        let (sender, receiver) = sync_channel::<Snapshot>(1);
-        let is_busy = Arc::new(AtomicBool::new(false));
-        let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
-        let (busy, tell) = (is_busy.clone(), warn.clone());
-        let work = move || {
-            let mut is_told = false;
-            for snapshot in receiver {
-                // A later one may succeed.
-                if let Err(error) = write(&path, &subject, limits, &snapshot)
-                    && !std::mem::replace(&mut is_told, true)
-                {
-                    tell(&error.to_string());
-                }
-                busy.store(false, Ordering::Relaxed);
-            }
-        };
-        let thread = std::thread::Builder::new().spawn(work).ok()?;
-        Some(Checkpoints {
-            every,
-            last: (Instant::now(), Duration::ZERO),
-            requested: None,
-            is_busy,
-            sender: Some(sender),
-            thread: Some(thread),
-            warn,
-            before,
-        })
-    }
-
-    /// See [`Observe::wants_checkpoint`].
-    pub fn is_due(&mut self, is_end: bool) -> bool {
-        let (last, took) = self.last;
-        let is_time = last.elapsed() >= self.every.max(SHARE * took) && !self.is_busy.load(Ordering::Relaxed);
-        let is_due = is_end || is_time;
-        self.requested = is_due.then(Instant::now);
-        is_due
-    }
-
-    /// See [`Observe::checkpoint`].
-    pub fn write(&mut self, snapshot: Result<Snapshot, BackendError>) {
-        let requested = self.requested.take().unwrap_or_else(Instant::now);
-        self.last = (requested, requested.elapsed());
-        match snapshot {
-            Ok(snapshot) => {
-                let snapshot = Snapshot { elapsed: snapshot.elapsed + self.before, ..snapshot };
-                self.is_busy.store(true, Ordering::Relaxed);
-                // The thread ends only after the sender.
-                if let Some(sender) = &self.sender {
-                    _ = sender.send(snapshot);
-                }
-            }
-            Err(error) => (self.warn)(&error.to_string()),
-        }
-    }
-}
-
-/// Waits until the last one is written.
-impl Drop for Checkpoints {
-    fn drop(&mut self) {
-        self.sender = None;
-        // It does not panic.
-        self.thread.take().into_iter().for_each(|thread| _ = thread.join());
-    }
+    let state = |number: usize| runs.get(number)?.as_ref().map(|(_, state)| state.clone());
+    numbers.into_iter().map(|number| Island { number: number as u32, state: state(number) }).collect()
 }
 
 #[cfg(test)]

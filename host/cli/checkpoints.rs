@@ -1,0 +1,45 @@
+//! `--checkpoint FILE` and `--resume FILE`, of `solve` and `search`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::output::Output;
+use super::{Error, Result};
+
+/// The warning where the thread that writes checkpoints cannot be started.
+pub(super) const NO_THREAD: &str = "warning: no checkpoints are written: no thread can be started";
+
+/// Rejects a file for checkpoints that cannot be replaced, or that holds something else than the run to continue.
+pub(super) fn check_file(output: Option<&Output>, resume: Option<&Path>) -> Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    let Some(path) = output.file() else {
+        let what = "--checkpoint needs a file that can be replaced: no pipe, and not the standard output";
+        return Err(Error::Usage(what.to_owned()));
+    };
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_resumed = resume.is_some_and(|resumed| real(resumed) == real(path));
+    if path.exists() && !is_resumed {
+        let path = path.display();
+        let what = format!("{path} exists: continue from it with --resume {path}, or remove it");
+        return Err(Error::Usage(what));
+    }
+    Ok(())
+}
+
+/// The warning where a checkpoint cannot be written.
+pub(super) fn warning(why: &str) -> String {
+    format!("warning: a checkpoint could not be written: {why}")
+}
+
+/// Says from where a run continues.
+pub(super) fn announcement(elapsed: Duration, iterations: u64, found: &str) -> String {
+    format!("continuing after {:.1} s and {iterations} iterations, from {found}", elapsed.as_secs_f64())
+}
+
+/// Says that some of a checkpoint's runs do not continue, if there are more than `places`: GPUs or processes. On the threads of one
+/// process, which are 0 places, all of them do.
+pub(super) fn fewer(runs: usize, places: usize) -> Option<String> {
+    let continues = if places == 1 { "the best one continues" } else { "the best ones continue" };
+    (places > 0 && places < runs)
+        .then(|| format!("the checkpoint has {runs} runs, and there is room for {places}: {continues}"))
+}

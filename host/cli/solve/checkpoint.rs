@@ -1,0 +1,36 @@
+//! `--checkpoint FILE` and `--resume FILE`.
+
+use std::time::Duration;
+
+use super::super::checkpoints;
+use super::super::output::Output;
+use super::super::progress::ProgressLine;
+use super::Plan;
+use crate::solver::checkpoint::{Checkpoint, Checkpoints, Limits, Schedule, Subject};
+
+impl Plan {
+    /// Says from where the run continues.
+    pub(super) fn announce(&self, checkpoint: &Checkpoint, places: usize, line: &ProgressLine) {
+        let cost = self.instance.unit().show(self.instance.cost(checkpoint.best.0));
+        let found = format!("a tour of cost {cost}");
+        line.tell(&checkpoints::announcement(checkpoint.elapsed, checkpoint.iterations, &found));
+        if let Some(fewer) = checkpoints::fewer(checkpoint.runs(), places) {
+            line.tell(&fewer);
+        }
+    }
+
+    /// Starts to write checkpoints of a run that began this long ago, if any are requested.
+    pub(super) fn checkpoints(&self, before: Duration, line: &ProgressLine) -> Option<Checkpoints> {
+        let path = self.outputs.checkpoint.as_ref().and_then(Output::file)?.to_owned();
+        let schedule = Schedule { path, every: self.outputs.every };
+        let subject = Subject::new(&self.asked.algorithm, &self.instance);
+        let own = line.clone();
+        let warn = move |why: &str| own.tell(&checkpoints::warning(why));
+        let subject = (subject, Limits::of(&self.asked.stop).to_json());
+        let checkpoints = Checkpoints::begin(schedule, subject, before, warn);
+        if checkpoints.is_none() {
+            line.tell(checkpoints::NO_THREAD);
+        }
+        checkpoints
+    }
+}

@@ -1,0 +1,344 @@
+//! Writes the checkpoints of a run, or of several that work at the same time, on a thread of its own.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::file::{self, Part, Subject};
+use crate::engine::{BackendError, Cost, Observe, Progress, Snapshot, State};
+
+/// Fetching the state of all runs takes at most one part in this many of the time.
+const SHARE: u32 = 10;
+
+/// Where and how often a run writes checkpoints.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// The file, which is replaced every time.
+    pub path: PathBuf,
+    /// The time between two of them. Longer if fetching the run's state takes more than a tenth of it.
+    pub every: Duration,
+}
+
+/// Writes checkpoints. When one is due, each run is asked for its state at the end of its batch; the file is written once all of
+/// them have answered or ended, so all states are of about the same time.
+pub struct Checkpoints {
+    shared: Arc<Shared>,
+    /// The recorder where there is only one run.
+    own: Recorder,
+    sender: Sender<Message>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the runs and the thread share.
+struct Shared {
+    every: Duration,
+    rounds: Mutex<Rounds>,
+    warn: Box<dyn Fn(&str) + Send + Sync>,
+    /// Time before the runs' own clocks started, such as that for reading.
+    before: Duration,
+}
+
+/// Which checkpoint is next.
+struct Rounds {
+    /// How many have been requested.
+    number: u64,
+    /// Whether the last one is being gathered or written.
+    is_busy: bool,
+    /// When it was requested, and how long it took the slowest run to fetch its state.
+    last: Instant,
+    took: Duration,
+}
+
+/// What the thread is told.
+enum Message {
+    /// There will be this many runs instead of one.
+    Runs(usize),
+    /// The state of a run, and whether it is its last one.
+    Part(usize, Box<Part>, bool),
+    /// A run is over, or its state cannot be fetched this time.
+    Nothing(usize, bool),
+    /// Everything that has been sent should be written.
+    Close,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Rounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many checkpoints have been requested, after requesting another one if it is due.
+    fn number(&self) -> u64 {
+        let mut rounds = self.lock();
+        if !rounds.is_busy && rounds.last.elapsed() >= self.every.max(SHARE * rounds.took) {
+            rounds.number += 1;
+            (rounds.is_busy, rounds.last, rounds.took) = (true, Instant::now(), Duration::ZERO);
+        }
+        rounds.number
+    }
+}
+
+impl Checkpoints {
+    /// Starts to write checkpoints of a run that began this long `before`; `warn` is called once if one cannot be written. `None`
+    /// if no thread can be started.
+    pub fn begin(
+        schedule: Schedule,
+        (subject, limits): (Subject, Value),
+        before: Duration,
+        warn: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Option<Checkpoints> {
+        let Schedule { path, every } = schedule;
+        let (sender, receiver) = channel();
+        let rounds =
+            Rounds { number: 0, is_busy: false, last: Instant::now(), took: Duration::ZERO };
+        let shared = Arc::new(Shared { every, rounds: Mutex::new(rounds), warn: Box::new(warn), before });
+        let scribe =
+            Scribe { path, subject, limits, shared: shared.clone(), runs: vec![Desk::default()], has_warned: false };
+        let thread = std::thread::Builder::new().spawn(move || scribe.work(&receiver)).ok()?;
+        let own = Recorder::new(0, &shared, &sender);
+        Some(Checkpoints { shared, own, sender, thread: Some(thread) })
+    }
+
+    /// Returns the recorder of a single run.
+    pub fn own(&mut self) -> &mut Recorder {
+        &mut self.own
+    }
+
+    /// Returns a recorder for each of several runs, instead of that of a single one.
+    pub fn for_each_run(&mut self, runs: u32) -> Vec<Recorder> {
+        // The thread ends only after this.
+        _ = self.sender.send(Message::Runs(runs as usize));
+        self.own.is_over = true;
+        (0..runs as usize).map(|run| Recorder::new(run, &self.shared, &self.sender)).collect()
+    }
+
+    /// See [`Observe::for_each_run`].
+    pub fn observers<C, B>(&mut self, runs: u32) -> Vec<Box<dyn Observe<C, B> + Send>>
+    where
+        Recorder: Observe<C, B>,
+    {
+        let recorders = self.for_each_run(runs).into_iter();
+        recorders.map(|recorder| Box::new(recorder) as Box<dyn Observe<C, B> + Send>).collect()
+    }
+}
+
+/// Waits until the last one is written.
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        _ = self.sender.send(Message::Close);
+        // It does not panic.
+        self.thread.take().into_iter().for_each(|thread| _ = thread.join());
+    }
+}
+
+/// Takes the checkpoints of one run.
+pub struct Recorder {
+    run: usize,
+    shared: Arc<Shared>,
+    sender: Sender<Message>,
+    /// The number of the last checkpoint that has its state.
+    answered: u64,
+    requested: Instant,
+    is_last: bool,
+    /// Whether it has sent its last state.
+    is_over: bool,
+}
+
+impl Recorder {
+    fn new(run: usize, shared: &Arc<Shared>, sender: &Sender<Message>) -> Recorder {
+        Recorder {
+            run,
+            shared: shared.clone(),
+            sender: sender.clone(),
+            answered: 0,
+            requested: Instant::now(),
+            is_last: false,
+            is_over: false,
+        }
+    }
+
+    /// Returns how many checkpoints have been requested so far.
+    pub fn requested(&self) -> u64 {
+        self.shared.number()
+    }
+
+    /// See [`Observe::wants_checkpoint`].
+    pub fn is_due(&mut self, is_end: bool) -> bool {
+        let number = self.shared.number();
+        let is_due = !self.is_over && (is_end || number > self.answered);
+        if is_due {
+            (self.answered, self.requested, self.is_last) = (number, Instant::now(), is_end);
+        }
+        is_due
+    }
+
+    /// Takes the state of the run, or the error because of which there is none.
+    pub fn take(&mut self, part: Result<Part, BackendError>) {
+        {
+            let mut rounds = self.shared.lock();
+            rounds.took = rounds.took.max(self.requested.elapsed());
+        }
+        match part {
+            Ok(part) => self.send(Part { elapsed: part.elapsed + self.shared.before, ..part }, self.is_last),
+            Err(error) => {
+                (self.shared.warn)(&error.to_string());
+                _ = self.sender.send(Message::Nothing(self.run, self.is_last));
+            }
+        }
+    }
+
+    /// Takes the answer of a run in another process: its state, or `None` if it cannot be saved this time.
+    pub fn answer(&mut self, part: Option<Part>, is_last: bool) {
+        match part {
+            Some(part) => self.send(part, is_last),
+            None => {
+                self.is_last = is_last;
+                self.skip();
+            }
+        }
+    }
+
+    fn send(&mut self, part: Part, is_last: bool) {
+        self.is_over |= is_last;
+        // Nobody receives it after the end.
+        _ = self.sender.send(Message::Part(self.run, Box::new(part), is_last));
+    }
+
+    /// Takes note that the run cannot be saved this time.
+    pub fn skip(&mut self) {
+        self.is_over |= self.is_last;
+        _ = self.sender.send(Message::Nothing(self.run, self.is_last));
+    }
+
+}
+
+impl Part {
+    /// Makes it from a snapshot of a run of tours: the best one comes before the engine's arrays.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn of_tours(snapshot: Snapshot) -> Result<Part, BackendError> {
+        let Snapshot { elapsed, iterations, best: (cost, tour), state: engine } = snapshot;
+        let mut state = State::default().common(engine.is_common);
+        state.put(&tour)?;
+        state.append(engine);
+        Ok(Part { elapsed, iterations, cost: Cost::Whole(cost), state })
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if !self.is_over {
+            _ = self.sender.send(Message::Nothing(self.run, true));
+        }
+    }
+}
+
+impl Observe for Recorder {
+    fn progress(&mut self, _: &Progress) {}
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.is_due(is_end)
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
+        self.take(snapshot.and_then(Part::of_tours));
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.skip();
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        true
+    }
+}
+
+/// Searches: the engine's arrays have the best solutions.
+impl Observe<Cost, ()> for Recorder {
+    fn progress(&mut self, _: &Progress<Cost>) {}
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.is_due(is_end)
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot<Cost, ()>, BackendError>) {
+        self.take(snapshot.map(|Snapshot { elapsed, iterations, best: (cost, ()), state }| {
+            Part { elapsed, iterations, cost, state }
+        }));
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.skip();
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        true
+    }
+}
+
+/// What the thread knows of a run.
+#[derive(Default)]
+struct Desk {
+    part: Option<Part>,
+    /// Whether it has answered since the last file.
+    has_answered: bool,
+    is_over: bool,
+}
+
+/// The thread that writes.
+struct Scribe {
+    path: PathBuf,
+    subject: Subject,
+    limits: Value,
+    shared: Arc<Shared>,
+    runs: Vec<Desk>,
+    has_warned: bool,
+}
+
+impl Scribe {
+    fn work(mut self, messages: &Receiver<Message>) {
+        while let Ok(message) = messages.recv() {
+            match message {
+                Message::Runs(runs) => self.runs = (0..runs).map(|_| Desk::default()).collect(),
+                Message::Part(run, part, is_last) => {
+                    let Some(desk) = self.runs.get_mut(run) else { continue };
+                    *desk = Desk { part: Some(*part), has_answered: true, is_over: is_last };
+                }
+                Message::Nothing(run, is_last) => {
+                    let Some(desk) = self.runs.get_mut(run) else { continue };
+                    desk.has_answered = true;
+                    desk.is_over |= is_last;
+                }
+                Message::Close => break,
+            }
+            if self.runs.iter().all(|desk| desk.has_answered || desk.is_over) {
+                self.write();
+            }
+        }
+        self.write();
+    }
+
+    /// Writes the states of all runs, if one of them is new.
+    fn write(&mut self) {
+        let is_new = self.runs.iter().any(|desk| desk.has_answered && desk.part.is_some());
+        if is_new {
+            let mut parts: Vec<Option<Part>> = self.runs.iter_mut().map(|desk| desk.part.take()).collect();
+            // A later one may succeed.
+            if let Err(error) = file::write(&self.path, (&self.subject, &self.limits), &parts)
+                && !std::mem::replace(&mut self.has_warned, true)
+            {
+                (self.shared.warn)(&error.to_string());
+            }
+            // Other runs may answer again when this one has ended, or cannot be saved. A single one has nobody to wait for.
+            if self.runs.len() > 1 {
+                self.runs.iter_mut().zip(&mut parts).for_each(|(desk, part)| desk.part = part.take());
+            }
+        }
+        self.runs.iter_mut().for_each(|desk| desk.has_answered = false);
+        self.shared.lock().is_busy = false;
+    }
+}
