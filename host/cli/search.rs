@@ -426,11 +426,7 @@ impl Args {
     }
 
     /// As [`Args::asked`], for a search that continues.
-    fn asked_after(
-        &self,
-        resumed: Option<&SearchCheckpoint>,
-        interrupt: Arc<AtomicBool>,
-    ) -> Result<Asked> {
+    fn asked_after(&self, resumed: Option<&SearchCheckpoint>, interrupt: Arc<AtomicBool>) -> Result<Asked> {
         let common = self.problem.common();
         let mut settings = match resumed {
             Some(checkpoint) => common.resumed_settings(checkpoint)?,
@@ -511,7 +507,8 @@ fn carry_out(
     };
     let checkpoints = common.checkpoints(&task, &settings, &stop, (reading, &line))?;
     let mut observer = Observer { show, checkpoints };
-    let contact = Contact { observe: &mut observer, resumed };
+    let runs = resumed.map(|checkpoint| checkpoint.runs().clone());
+    let contact = Contact { observe: &mut observer, resumed: runs };
     let done = task.run_in_contact(&backend, &settings, &left, contact);
     // The last checkpoint is written before the summary.
     observer.checkpoints = None;
@@ -613,10 +610,11 @@ impl Line {
     /// Says from where a search continues.
     fn announce(&self, checkpoint: &SearchCheckpoint, task: &Task, gpus: usize) {
         let SearchCheckpoint { elapsed, iterations, cost, .. } = checkpoint;
-        let cost = task.user_cost(*cost).map_or("with forbidden pairs".to_owned(), |c| format!("of cost {c}"));
+        let cost =
+            task.user_cost(*cost).map_or("with forbidden pairs".to_owned(), |c| format!("of cost {c}"));
         let found = format!("a solution {cost}");
         self.tell(&checkpoints::announcement(*elapsed, *iterations, &found));
-        if let Some(fewer) = checkpoints::fewer(checkpoint.runs(), gpus) {
+        if let Some(fewer) = checkpoints::fewer(checkpoint.runs().count(), gpus) {
             self.tell(&fewer);
         }
     }

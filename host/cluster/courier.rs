@@ -88,9 +88,8 @@ enum Tag {
     Saved,
 }
 
-const TAGS: [Tag; 9] = [
-    Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step, Tag::Due, Tag::Saved,
-];
+const TAGS: [Tag; 9] =
+    [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step, Tag::Due, Tag::Saved];
 
 /// Starts MPI and serves requests until the process leaves.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {

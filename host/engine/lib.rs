@@ -45,7 +45,9 @@ pub use papers::descent::each_pass;
 pub use papers::descent::{Descent, DescentSpec, Pass};
 pub use papers::genetic::{FirstIndividuals, GeneticSpec, Population};
 pub use papers::mmas::ColonySpec;
-pub use papers::walks::{AskedShape, Neighbors, Outline, SavedWalks, Searchable, Tables, Walks, WalksSpec, save_walks};
+pub use papers::walks::{
+    AskedShape, Neighbors, Outline, SavedWalks, Searchable, Tables, Walks, WalksSpec, save_walks,
+};
 pub use papers::{acs, genetic, mmas};
 pub use plain::Plain;
 pub use potentials::reduced_lengths;

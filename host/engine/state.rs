@@ -34,7 +34,6 @@ impl State {
         &self.arrays
     }
 
-
     /// Encodes the arrays that have not been taken yet as one message; see [`State::from_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let arrays = || self.arrays.iter().skip(self.taken);

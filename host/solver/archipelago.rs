@@ -4,20 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use super::resumed::Island;
 use super::side_by_side::{self, Hurry};
 use super::{Algorithm, Solution, SolveError};
 use crate::backend::Backend;
-use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, State, Stop, StopReason, Voyager};
+use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, Stop, StopReason, Voyager};
 use crate::instance::Instance;
-
-/// The run of an island.
-#[derive(Clone, Debug, Default)]
-pub struct Island {
-    /// Determines [its seed](Algorithm::of_island).
-    pub number: u32,
-    /// What it continues with, if it does not start anew.
-    pub state: Option<State>,
-}
 
 /// Solves an instance by an island on each backend, with [its own seed](Algorithm::of_island). They exchange tours, unless the run
 /// is limited by a number of iterations, which each of them then does. Once one has reached the target all end, except in a run
@@ -60,22 +52,6 @@ pub(super) fn resume(
 ) -> Result<Solution, SolveError> {
     let backends: Vec<&Backend> = backends.iter().collect();
     run(algorithm, (instance, None), (islands, &backends), stop, observe)
-}
-
-impl Island {
-    /// Encodes it as one message.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let state = self.state.as_ref().map_or(Vec::new(), State::to_bytes);
-        [&self.number.to_le_bytes()[..], &state].concat()
-    }
-
-    /// Decodes a message; `None` if it is invalid.
-    pub fn of(bytes: &[u8]) -> Option<Island> {
-        let (number, state) = bytes.split_first_chunk()?;
-        let number = u32::from_le_bytes(*number);
-        let state = if state.is_empty() { None } else { Some(State::from_bytes(state)?) };
-        Some(Island { number, state })
-    }
 }
 
 /// Observes an island.

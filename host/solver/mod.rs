@@ -10,6 +10,7 @@ mod island;
 pub mod lin_kernighan;
 mod papers;
 mod placement;
+pub mod resumed;
 pub mod settings;
 mod side_by_side;
 mod target;
@@ -28,7 +29,8 @@ use thiserror::Error;
 
 use crate::backend::Backend;
 use crate::engine::{
-    BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, State, Stop, StopReason,
+    BackendError, Better, Deadline, LocalSearch, Lockstep, Observe, Post, Problem, Run, State, Stop,
+    StopReason,
 };
 use crate::instance::{Instance, InstanceError};
 use island::{Contact, Outside};
@@ -269,7 +271,7 @@ impl Algorithm {
 
     /// As [`Algorithm::solve`], as one of several runs that exchange tours through `post`, or share them [in
     /// lockstep](crate::engine::Lockstep). A run limited by a number of iterations takes in no tours, so that it is reproducible.
-    /// It continues with a state of a [checkpoint](checkpoint::Checkpoint::islands), if there is one.
+    /// It continues with a state of a [checkpoint](resumed::Runs::islands), if there is one.
     ///
     /// # Errors
     /// As [`Algorithm::solve`].

@@ -21,6 +21,7 @@ tests! {
     populations_that_cannot_go_on_are_refused,
     a_population_names_the_cost_that_a_user_knows,
     small_and_directed_instances_evolve,
+    populations_of_paths_and_of_directed_edges_are_saved_and_go_on,
     an_interrupted_population_goes_on_exactly,
     a_run_that_is_over_before_its_first_individuals_saves_none,
 }
@@ -351,6 +352,37 @@ fn small_and_directed_instances_evolve() {
         .assert()
         .code(3)
         .stderr(contains("--local-search none"));
+}
+
+fn populations_of_paths_and_of_directed_edges_are_saved_and_go_on() {
+    let folder = Folder::new(60);
+    let [roads, file, tour, report] = ["roads.atsp", "population", "tour", "json"].map(|n| folder.path(n));
+    antwarp(&["generate", "roads", "-n", "60", "-o", &roads]).assert().success();
+    let shape = ["--start", "3", "--end", "20", "--fix", "30,31", "--fix", "31,32"];
+    for (instance, shape) in [(&folder.instance, &shape[..]), (&roads, &[]), (&roads, &shape)] {
+        let evolve = |args: &[&str]| {
+            let all = [&[instance, "--json", &report, "--iterations", "4"], shape, args].concat();
+            evolve(&all).assert().success();
+            json(&report)["cost"].as_i64().unwrap()
+        };
+        let first = ["--crossover", "eax", "--population", "24", "--seed", "3", "--save-population", &file];
+        let before = evolve(&first);
+        let saved = fs::read_to_string(&file).unwrap();
+        assert!(saved.contains(&format!("\"shortest\":{before}")), "{saved:.400}");
+        assert_eq!(saved.lines().filter(|&line| line == "-1").count(), 25);
+        let after = evolve(&["--load-population", &file, "--tour", &tour]);
+        assert!(after <= before, "{after} after {before}");
+        let check = [&["check", instance, &tour, "--json", "-"], shape].concat();
+        let checked = antwarp(&check).assert().success().get_output().stdout.clone();
+        let checked: serde_json::Value = serde_json::from_slice(&checked).unwrap();
+        assert_eq!(checked["cost"], after);
+    }
+    // The last one is of another shape than this.
+    let other = ["--fix", "7,9", "--load-population", &file, "--iterations", "1"];
+    evolve(&[&[&roads[..]], &shape[..], &other].concat())
+        .assert()
+        .failure()
+        .stderr(contains("tour 1 lacks a fixed edge"));
 }
 
 /// Whatever ends a run, the generation under way is finished, so that it can go on exactly.

@@ -21,10 +21,50 @@ tests! {
     what_is_wrong_is_told_once,
     a_rank_without_its_backend_is_told_and_the_others_go_on,
     a_killed_rank_ends_the_run_and_the_tour_is_there,
+    killed_ranks_continue_from_their_checkpoint,
     an_interrupt_ends_all_with_the_best_tour,
 }
 
 const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
+
+/// A run by iterations ends with the tour of a run that was never killed: islands, and ranks that share a tour in lockstep. A single
+/// process continues with all of its runs.
+fn killed_ranks_continue_from_their_checkpoint() {
+    if !is_there() {
+        return;
+    }
+    for (algorithm, iterations) in [("mmas", "1500"), ("lk", "150000")] {
+        let files = Files::new();
+        let [whole, parts, alone, file] = ["whole", "parts", "alone", "run"].map(|name| files.path(name));
+        let args = ["E1k.0", "--algorithm", algorithm, "--iterations", iterations];
+        succeeded(solve(2, &args).args(["--tour", &whole]));
+        let schedule = ["--checkpoint", &file, "--every", "100ms"];
+        let mut run = begin(&mut solve(2, &[&args[..], &schedule].concat()), &file);
+        signal(ranks_of(&run)[0], "-KILL");
+        assert!(!run.wait().unwrap().success(), "{algorithm}: the run was over before it was killed");
+        let told = text(&succeeded(solve(2, &args).args(["--resume", &file, "--tour", &parts])).stderr);
+        assert!(told.contains("continuing after"), "{told}");
+        let resume = ["solve", "E1k.0", "--backend", "cpu", "--resume", &file, "--tour", &alone];
+        succeeded(Command::new(ANTWARP).args(resume));
+        let [whole, parts, alone] = [whole, parts, alone].map(|tour| std::fs::read(tour).unwrap());
+        assert!(parts == whole, "{algorithm}: ranks end with another tour");
+        assert!(alone == whole, "{algorithm}: a single process ends with another tour");
+    }
+    // A run limited by time, whose tours are crossed in the end.
+    let files = Files::new();
+    let [tour, file] = ["tour", "run"].map(|name| files.path(name));
+    let args = ["E3k.0", "--time", "6s"];
+    let schedule = ["--checkpoint", &file, "--every", "100ms"];
+    let mut run = begin(&mut solve(3, &[&args[..], &schedule].concat()), &file);
+    signal(ranks_of(&run)[0], "-KILL");
+    run.wait().unwrap();
+    for ranks in [2, 3, 4] {
+        let resume = ["E3k.0", "--resume", &file, "--tour", &tour];
+        let told = text(&succeeded(&mut solve(ranks, &resume)).stderr);
+        assert!(told.contains("continuing after"), "{told}");
+        checked("E3k.0", &tour);
+    }
+}
 
 /// Whether Open MPI can start ranks here.
 fn is_there() -> bool {

@@ -14,7 +14,7 @@ impl Plan {
         let cost = self.instance.unit().show(self.instance.cost(checkpoint.best.0));
         let found = format!("a tour of cost {cost}");
         line.tell(&checkpoints::announcement(checkpoint.elapsed, checkpoint.iterations, &found));
-        if let Some(fewer) = checkpoints::fewer(checkpoint.runs(), places) {
+        if let Some(fewer) = checkpoints::fewer(checkpoint.runs().count(), places) {
             line.tell(&fewer);
         }
     }

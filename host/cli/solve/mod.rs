@@ -28,9 +28,9 @@ use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason,
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
-use crate::solver::archipelago::Island;
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
+use crate::solver::resumed::Island;
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
 use keeper::Keeper;
@@ -132,7 +132,7 @@ fn lead(
     let crew = world.map(|world| {
         let size = world.size();
         if let Some(checkpoint) = &resumed {
-            let islands = checkpoint.islands(size as usize);
+            let islands = checkpoint.runs().islands(size as usize);
             own = islands.first().cloned().unwrap_or_default();
             world.deal(Some(islands.iter().map(Island::to_bytes).collect()));
         }

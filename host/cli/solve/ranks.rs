@@ -14,8 +14,8 @@ use crate::cluster::{Answer, Ended, Facts, LATE, Ledger, Limits, Orders, Topolog
 use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, Stop, StopReason, Voyager};
 use crate::instance::Instance;
 use crate::solver::Solution;
-use crate::solver::archipelago::Island;
 use crate::solver::checkpoint::Part;
+use crate::solver::resumed::Island;
 
 /// One rank's run.
 pub(super) struct Crew<'w> {

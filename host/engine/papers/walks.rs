@@ -94,9 +94,8 @@ impl<E: Plain + Default> SavedWalks<E> {
     ) -> Result<SavedWalks<E>, BackendError> {
         let n = moves.elements() as usize;
         let list = if spec.uses_traces() { moves.traces() as usize } else { 0 };
-        let are_solutions = |elements: &[E]| {
-            elements.chunks(n).all(|solution| moves.is_solution(solution, &mut vec![0; n]))
-        };
+        let are_solutions =
+            |elements: &[E]| elements.chunks(n).all(|solution| moves.is_solution(solution, &mut vec![0; n]));
         let walks = spec.walks as usize;
         let mut states = vec![WalkState::default(); walks];
         state.copy_to(&mut states)?;

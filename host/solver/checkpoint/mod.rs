@@ -13,11 +13,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::archipelago::{self, Island};
+use super::archipelago;
 use super::island::{Contact, Outside};
+use super::resumed::{Island, Runs};
 use super::{Algorithm, Solution, SolveError, genetic};
-use crate::backend::{Backend, Choice};
-use crate::engine::{BackendError, Observe, State, Stop};
+use crate::backend::Backend;
+use crate::engine::{Observe, Stop};
 use crate::instance::{Instance, InstanceError};
 
 pub use file::{Part, Subject};
@@ -76,8 +77,7 @@ pub struct Checkpoint {
     pub iterations: u64,
     /// The best tour and its internal cost, in the instance's numbering.
     pub best: (i64, Vec<u32>),
-    /// What each run continues with, and its best cost; `None` where it was too early to say.
-    runs: Vec<Option<(i64, State)>>,
+    runs: Runs,
 }
 
 impl Checkpoint {
@@ -111,7 +111,15 @@ impl Checkpoint {
             states.push(Some((cost, state)));
         }
         let (cost, tour, iterations) = best.ok_or_else(damaged)?;
-        Ok(Checkpoint { subject, algorithm, limits, elapsed, iterations, best: (cost, tour), runs: states })
+        Ok(Checkpoint {
+            subject,
+            algorithm,
+            limits,
+            elapsed,
+            iterations,
+            best: (cost, tour),
+            runs: Runs(states),
+        })
     }
 
     /// Returns the algorithm of the run, with its settings.
@@ -119,9 +127,9 @@ impl Checkpoint {
         &self.algorithm
     }
 
-    /// Returns the number of runs.
-    pub fn runs(&self) -> usize {
-        self.runs.len()
+    /// Returns its runs.
+    pub fn runs(&self) -> &Runs {
+        &self.runs
     }
 
     /// Rejects another instance than that of the run; the `name` is that of the file.
@@ -146,12 +154,6 @@ impl Checkpoint {
         self.subject.size == instance.len() && self.subject.fingerprint == instance.fingerprint()
     }
 
-    /// Returns what this many runs continue with: each with a run of the checkpoint; if there are fewer of these, the others start
-    /// anew, and if there are more, the best ones continue. A state that all runs had in common is that of all.
-    pub fn islands(&self, count: usize) -> Vec<Island> {
-        assigned(&self.runs, count)
-    }
-
     /// Continues the run. Its limits count from its first start; [`Stop::before`] is set here. Several runs continue at the same
     /// time: on CPU threads all of them, on GPUs one on each, the best ones if there are fewer GPUs.
     ///
@@ -169,30 +171,18 @@ impl Checkpoint {
             return Err(SolveError::Settings(what));
         }
         let stop = Stop { before: self.elapsed, ..stop.clone() };
-        let several = if keep.is_some() { Vec::new() } else { self.backends(backend)? };
+        let shares_gpus = self.algorithm.shares_gpus();
+        let several = if keep.is_some() { Vec::new() } else { self.runs.backends(backend, shares_gpus)? };
         let solution = if several.is_empty() {
-            let Island { number, state } = self.islands(1).pop().unwrap_or_default();
+            let Island { number, state } = self.runs.islands(1).pop().unwrap_or_default();
             let contact = Contact { observe, post: None, outside: Outside::default(), resumed: state };
             let algorithm = self.algorithm.clone().of_island(number);
             algorithm.solve_in_contact(instance, None, (backend, &stop), contact, keep)?
         } else {
-            let islands = self.islands(several.len());
+            let islands = self.runs.islands(several.len());
             archipelago::resume(&self.algorithm, instance, (islands, &several), &stop, observe)?
         };
         Ok(self.completed(instance, solution))
-    }
-
-    /// Returns the backend of each run where several continue; none where a single one does.
-    fn backends(&self, backend: &Backend) -> Result<Vec<Backend>, BackendError> {
-        let each = backend.each_gpu();
-        let runs = if self.runs.iter().flatten().any(|(_, state)| state.is_common) { 1 } else { self.runs() };
-        if !each.is_empty() && (runs > 1 || !self.algorithm.shares_gpus()) {
-            Ok(each)
-        } else if runs > 1 && backend.is_cpu() {
-            (0..runs).map(|_| Ok(Backend::open(Choice::Cpu)?.0)).collect()
-        } else {
-            Ok(Vec::new())
-        }
     }
 
     /// Returns the solution of the run that continued, or the best one before if that is better.
@@ -206,31 +196,13 @@ impl Checkpoint {
     }
 }
 
-/// See [`Checkpoint::islands`].
-fn assigned<C: Copy + PartialOrd>(runs: &[Option<(C, State)>], count: usize) -> Vec<Island> {
-    let common = runs.iter().flatten().find(|(_, state)| state.is_common);
-    if let Some((_, state)) = common {
-        return (0..count as u32).map(|number| Island { number, state: Some(state.clone()) }).collect();
-    }
-    let mut numbers: Vec<usize> = (0..runs.len().max(count)).collect();
-    if count < runs.len() {
-        // Those of which nothing is known come last.
-        numbers.sort_by(|&a, &b| match (&runs[a], &runs[b]) {
-            (Some((a, _)), Some((b, _))) => a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        });
-        numbers.truncate(count);
-        numbers.sort_unstable();
-    }
-    let state = |number: usize| runs.get(number)?.as_ref().map(|(_, state)| state.clone());
-    numbers.into_iter().map(|number| Island { number: number as u32, state: state(number) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::backend::Choice;
-    use crate::engine::{LocalSearch, Progress};
+    use crate::engine::{BackendError, LocalSearch, Progress, Snapshot, State};
     use crate::instance::generate;
     use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
     use crate::solver::{acs, ils, lin_kernighan, mmas};
@@ -254,6 +226,12 @@ mod tests {
         fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
             self.snapshot = Some(snapshot.unwrap());
         }
+    }
+
+    /// Writes a run between two batches.
+    fn write(path: &Path, subject: &Subject, limits: Limits, snapshot: &Snapshot) {
+        let part = Part::of_tours(snapshot.clone()).unwrap();
+        file::write(path, (subject, &limits.to_json()), &[Some(part)]).unwrap();
     }
 
     /// All algorithms whose runs are reproducible, with everything that their states have, and iterations.
@@ -330,12 +308,11 @@ mod tests {
             );
             assert_eq!(instance.check_tour(&snapshot.best.1), Ok(snapshot.best.0), "{name}");
             let (path, subject) = (folder.join(i.to_string()), Subject::new(&algorithm, &instance));
-            write(&path, &subject, Limits::of(&stop), &snapshot).unwrap();
+            write(&path, &subject, Limits::of(&stop), &snapshot);
             let checkpoint = Checkpoint::read(&path).unwrap();
-            assert_eq!(
-                (checkpoint.algorithm(), &checkpoint.state.arrays()[1..]),
-                (&algorithm, snapshot.state.arrays())
-            );
+            let [Some((cost, state))] = &checkpoint.runs.0[..] else { panic!("{name}: a single run") };
+            assert_eq!((*cost, checkpoint.algorithm()), (snapshot.best.0, &algorithm));
+            assert_eq!(&state.arrays()[1..], snapshot.state.arrays());
             assert_eq!(checkpoint.limits, Limits::of(&stop));
             let mut seen = None;
             let observe = &mut |progress: &Progress| _ = seen.get_or_insert(progress.iterations);
@@ -379,11 +356,12 @@ mod tests {
                 let (cost, elapsed) = (snapshot.best.0, snapshot.elapsed);
                 let checkpoint = Checkpoint {
                     subject: subject.clone(),
+                    algorithm: algorithm.clone(),
                     limits: Limits::of(&Stop::never()),
                     elapsed,
                     iterations: snapshot.iterations,
                     best: snapshot.best,
-                    state: snapshot.state,
+                    runs: Runs(vec![Some((cost, snapshot.state))]),
                 };
                 // To its end, or a little longer.
                 let begin = Instant::now();
@@ -399,6 +377,110 @@ mod tests {
         }
     }
 
+    /// Copies the file of a run when it has done this many iterations.
+    struct Copying {
+        checkpoints: Checkpoints,
+        files: [std::path::PathBuf; 2],
+        iterations: u64,
+    }
+
+    impl Observe for Copying {
+        fn progress(&mut self, progress: &Progress) {
+            let [file, copy] = &self.files;
+            if progress.iterations >= self.iterations && !copy.exists() {
+                _ = std::fs::copy(file, copy);
+            }
+        }
+
+        fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
+            self.checkpoints.observers(runs)
+        }
+    }
+
+    #[test]
+    fn several_runs_continue_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let instance = generate::uniform(200, 4).unwrap();
+        let cpus: Vec<Backend> = (0..3).map(|_| Backend::open(Choice::Cpu).unwrap().0).collect();
+        let backends: Vec<&Backend> = cpus.iter().collect();
+        let genetic =
+            GeneticSettings { population: Some(64), groups: 2, ..GeneticSettings::of(Crossover::Scx) };
+        let settings = mmas::MmasSettings { ants: Some(16), ..Default::default() };
+        for (algorithm, iterations) in
+            [(Algorithm::Mmas(settings), 1000), (Algorithm::Genetic(genetic), 4000)]
+        {
+            let name = algorithm.name();
+            let files = ["run", "copy"].map(|file| folder.path().join(format!("{name} {file}")));
+            let stop = Stop { iterations: Some(iterations), ..Stop::never() };
+            let subject = (Subject::new(&algorithm, &instance), Limits::of(&stop).to_json());
+            let schedule = Schedule { path: files[0].clone(), every: Duration::ZERO };
+            let checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |why| panic!("{why}"));
+            let mut copying = Copying {
+                checkpoints: checkpoints.unwrap(),
+                files: files.clone(),
+                iterations: iterations / 8,
+            };
+            let whole =
+                archipelago::solve(&algorithm, &instance, None, &backends, &stop, &mut copying).unwrap();
+            drop(copying);
+            let [file, copy] = files.map(|file| Checkpoint::read(&file).unwrap());
+            // The last one is of the end of all runs.
+            assert_eq!((file.runs.count(), file.best.0), (3, whole.cost), "{name}");
+            assert!(copy.iterations < iterations, "{name}: {} iterations", copy.iterations);
+            for checkpoint in [copy.clone(), file] {
+                let observe = &mut |_: &Progress| ();
+                let rest = checkpoint.resume(&instance, (&cpus[0], &stop), observe, None).unwrap();
+                assert_eq!((rest.cost, &rest.tour), (whole.cost, &whole.tour), "{name}");
+                assert_eq!((rest.iterations, rest.tours), (whole.iterations, whole.tours), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_is_saved_where_it_stopped() {
+        let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+        let instance = generate::uniform(300, 4).unwrap();
+        /// Interrupts a run after this many iterations, and keeps its last state.
+        struct Interrupting(Stop, u64, Option<Snapshot>);
+        impl Observe for Interrupting {
+            fn progress(&mut self, progress: &Progress) {
+                self.0.interrupt.store(progress.iterations >= self.1, std::sync::atomic::Ordering::Relaxed);
+            }
+            fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+                is_end
+            }
+            fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
+                self.2 = Some(snapshot.unwrap());
+            }
+            fn keeps_checkpoints(&self) -> bool {
+                true
+            }
+        }
+        for (algorithm, iterations) in all() {
+            let name = algorithm.name();
+            let stop = Stop { iterations: Some(iterations), ..Stop::never() };
+            let whole =
+                algorithm.solve(&instance, None, (&backend, &stop), &mut |_: &Progress| (), None).unwrap();
+            let mut observe = Interrupting(stop.clone(), iterations / 8, None);
+            let run = (&backend, &stop);
+            let cut = algorithm.solve(&instance, None, run, &mut observe, None).unwrap();
+            let Snapshot { elapsed, iterations: done, best, state } = observe.2.unwrap();
+            assert_eq!(done, cut.iterations, "{name}");
+            let checkpoint = Checkpoint {
+                subject: Subject::new(&algorithm, &instance),
+                algorithm,
+                limits: Limits::of(&stop),
+                elapsed,
+                iterations: done,
+                runs: Runs(vec![Some((best.0, state))]),
+                best,
+            };
+            let stop = Stop { iterations: Some(iterations), ..Stop::never() };
+            let rest = checkpoint.resume(&instance, (&backend, &stop), &mut |_: &Progress| (), None).unwrap();
+            assert_eq!((rest.cost, &rest.tour), (whole.cost, &whole.tour), "{name}");
+        }
+    }
+
     #[test]
     fn damaged_files_are_rejected() {
         let folder = std::env::temp_dir().join(format!("antwarp-damaged-{}", std::process::id()));
@@ -411,14 +493,15 @@ mod tests {
         let tour: Vec<u32> = (0..50).collect();
         let cost = instance.check_tour(&tour).unwrap();
         let snapshot = Snapshot { elapsed: Duration::ZERO, iterations: 1, best: (cost, tour), state };
-        write(&path, &Subject::new(&algorithm, &instance), Limits::of(&Stop::never()), &snapshot).unwrap();
+        write(&path, &Subject::new(&algorithm, &instance), Limits::of(&Stop::never()), &snapshot);
         let whole = std::fs::read(&path).unwrap();
         let checkpoint = Checkpoint::read(&path).unwrap();
         checkpoint.check_instance(&path, &instance).unwrap();
         for other in [generate::uniform(50, 5).unwrap(), generate::uniform(51, 4).unwrap()] {
             assert!(checkpoint.check_instance(&path, &other).is_err());
         }
-        for len in [0, 10, FORMAT.len(), FORMAT.len() + 3, whole.len() / 2, whole.len() - 1] {
+        let start = file::FORMAT.len();
+        for len in [0, 10, start, start + 3, whole.len() / 2, whole.len() - 1] {
             std::fs::write(&path, &whole[..len]).unwrap();
             assert!(Checkpoint::read(&path).is_err(), "{len} bytes");
         }
@@ -433,8 +516,7 @@ mod tests {
         state.put(&[0_u32; 3]).unwrap();
         let (backend, _) = Backend::open(Choice::Cpu).unwrap();
         for (algorithm, _) in all() {
-            write(&path, &Subject::new(&algorithm, &instance), Limits::of(&Stop::never()), &snapshot)
-                .unwrap();
+            write(&path, &Subject::new(&algorithm, &instance), Limits::of(&Stop::never()), &snapshot);
             let stop = Stop { iterations: Some(5), ..Stop::never() };
             let solved = Checkpoint::read(&path).unwrap().resume(
                 &instance,

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::Limits;
 use super::file::{self, Part, Subject};
-use super::{Limits, assigned};
-use crate::backend::{Backend, Choice};
-use crate::engine::{BackendError, Cost, State};
+use crate::engine::Cost;
 use crate::instance::InstanceError;
 use crate::solver::SolveError;
-use crate::solver::archipelago::Island;
+use crate::solver::resumed::Runs;
 use crate::solver::search::{SearchSettings, Task};
 
 /// What the kind of a search starts with; the problem and its neighbourhood follow.
@@ -48,8 +47,7 @@ pub struct SearchCheckpoint {
     pub iterations: u64,
     /// The cost of the best solution.
     pub cost: Cost,
-    /// What each search continues with, and its best cost; `None` where it was too early to say.
-    runs: Vec<Option<(Cost, State)>>,
+    runs: Runs<Cost>,
 }
 
 impl SearchCheckpoint {
@@ -74,7 +72,7 @@ impl SearchCheckpoint {
         let best = runs.iter().flatten().reduce(|a, b| if b.cost < a.cost { b } else { a });
         let &Part { iterations, cost, .. } = best.ok_or_else(damaged)?;
         let elapsed = runs.iter().flatten().map(|run| run.elapsed).max().unwrap_or_default();
-        let runs = runs.into_iter().map(|run| run.map(|run| (run.cost, run.state))).collect();
+        let runs = Runs(runs.into_iter().map(|run| run.map(|run| (run.cost, run.state))).collect());
         Ok(SearchCheckpoint { subject, settings, limits, elapsed, iterations, cost, runs })
     }
 
@@ -83,9 +81,9 @@ impl SearchCheckpoint {
         &self.settings
     }
 
-    /// Returns the number of searches, one on each GPU.
-    pub fn runs(&self) -> usize {
-        self.runs.len()
+    /// Returns its searches, one on each GPU.
+    pub fn runs(&self) -> &Runs<Cost> {
+        &self.runs
     }
 
     /// Rejects another instance, problem or neighbourhood than those of the search; the `name` is that of the file, and the
@@ -112,22 +110,5 @@ impl SearchCheckpoint {
             format!("is of {instance} with {size} elements; {ours} has {n}")
         };
         wrong(problem, "give the instance of the checkpoint, read or generated with the same options")
-    }
-
-    /// As [`Checkpoint::islands`](super::Checkpoint::islands).
-    pub(in crate::solver) fn islands(&self, count: usize) -> Vec<Island> {
-        assigned(&self.runs, count)
-    }
-
-    /// Returns the backend of each search where several continue; none where a single one does.
-    ///
-    /// # Errors
-    /// None so far: CPU threads can always be used.
-    pub(in crate::solver) fn backends(&self, backend: &Backend) -> Result<Vec<Backend>, BackendError> {
-        let each = backend.each_gpu();
-        if each.is_empty() && self.runs() > 1 && backend.is_cpu() {
-            return (0..self.runs()).map(|_| Ok(Backend::open(Choice::Cpu)?.0)).collect();
-        }
-        Ok(each)
     }
 }

@@ -92,11 +92,16 @@ impl Checkpoints {
     ) -> Option<Checkpoints> {
         let Schedule { path, every } = schedule;
         let (sender, receiver) = channel();
-        let rounds =
-            Rounds { number: 0, is_busy: false, last: Instant::now(), took: Duration::ZERO };
+        let rounds = Rounds { number: 0, is_busy: false, last: Instant::now(), took: Duration::ZERO };
         let shared = Arc::new(Shared { every, rounds: Mutex::new(rounds), warn: Box::new(warn), before });
-        let scribe =
-            Scribe { path, subject, limits, shared: shared.clone(), runs: vec![Desk::default()], has_warned: false };
+        let scribe = Scribe {
+            path,
+            subject,
+            limits,
+            shared: shared.clone(),
+            runs: vec![Desk::default()],
+            has_warned: false,
+        };
         let thread = std::thread::Builder::new().spawn(move || scribe.work(&receiver)).ok()?;
         let own = Recorder::new(0, &shared, &sender);
         Some(Checkpoints { shared, own, sender, thread: Some(thread) })
@@ -212,7 +217,6 @@ impl Recorder {
         self.is_over |= self.is_last;
         _ = self.sender.send(Message::Nothing(self.run, self.is_last));
     }
-
 }
 
 impl Part {
@@ -266,8 +270,11 @@ impl Observe<Cost, ()> for Recorder {
     }
 
     fn checkpoint(&mut self, snapshot: Result<Snapshot<Cost, ()>, BackendError>) {
-        self.take(snapshot.map(|Snapshot { elapsed, iterations, best: (cost, ()), state }| {
-            Part { elapsed, iterations, cost, state }
+        self.take(snapshot.map(|Snapshot { elapsed, iterations, best: (cost, ()), state }| Part {
+            elapsed,
+            iterations,
+            cost,
+            state,
         }));
     }
 

@@ -377,7 +377,9 @@ mod tests {
             let stop = Stop { interrupt, ..stop.clone() };
             let algorithm = algorithm.clone().of_island(own);
             let observe: &mut dyn Observe = &mut |_: &Progress| ();
-            algorithm.solve_as_island(instance, (None, None), (&backend, &stop), (observe, post), None).unwrap()
+            algorithm
+                .solve_as_island(instance, (None, None), (&backend, &stop), (observe, post), None)
+                .unwrap()
         };
         scope(|s| {
             s.spawn(|| {

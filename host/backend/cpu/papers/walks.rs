@@ -17,8 +17,8 @@ use crate::watched::Watched;
 use crate::{Cpu, Together, allocate, check_memory, parallel};
 use antwarp_engine::tuning::{self, Key, Tuner, now};
 use antwarp_engine::{
-    AskedShape, BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, Searchable, State, Tables, Walks,
-    WalksSpec, save_walks,
+    AskedShape, BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, Searchable, State, Tables,
+    Walks, WalksSpec, save_walks,
 };
 use antwarp_instance::Watch;
 

@@ -14,8 +14,8 @@ use crate::backend::cuda::device::GRACE;
 use crate::backend::cuda::{
     Buffer, Device, EvaluateNeighbors, Launch, TEAM_BYTES, Walks as WalksKernel, buffers,
 };
-use crate::engine::tuning::{Key, Shape, Tuner, now};
 use crate::engine::memory::allocate;
+use crate::engine::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{
     BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, State, Tables, Walks, WalksSpec, save_walks,
 };

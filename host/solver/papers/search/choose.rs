@@ -19,8 +19,8 @@ use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::memory::{allocate, check_memory};
 use crate::engine::{
-    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, State, Status,
-    Stop, StopReason, Tables, drive,
+    BackendError, Budget, Cost, Deadline, Engine, Enough, Neighbors, Progress, Reported, State, Status, Stop,
+    StopReason, Tables, drive,
 };
 use crate::solver::SolveError;
 
@@ -92,7 +92,7 @@ pub(super) fn choose_in_contact<P: OnThreads>(
     if choices.is_tabu {
         choices.traces = (0..choices.problem.moves().traces()).collect();
     }
-    let state = resumed.and_then(|checkpoint| checkpoint.islands(1).pop()?.state);
+    let state = resumed.and_then(|runs| runs.islands(1).pop()?.state);
     if let Some(mut state) = state {
         choices.resume(&mut state)?;
     }

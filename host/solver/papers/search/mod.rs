@@ -26,12 +26,11 @@ use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::tuning::now;
 use crate::engine::{
-    BackendError, Budget, Engine, Observe, Progress, Reported, SavedWalks, Snapshot, State, Status, Stop, StopReason,
-    Tables, Walks, drive,
+    BackendError, Budget, Engine, Observe, Progress, Reported, SavedWalks, Snapshot, State, Status, Stop,
+    StopReason, Tables, Walks, drive,
 };
 use crate::solver::SolveError;
-use crate::solver::archipelago::Island;
-use crate::solver::checkpoint::SearchCheckpoint;
+use crate::solver::resumed::{Island, Runs};
 
 /// Most iterations of tabu search.
 const MOST_TABU: u64 = 4_000_000_000;
@@ -109,12 +108,12 @@ pub fn search<P: OnThreads>(
     search_in_contact::<P>(backend, tables, settings, stop, Contact::new(&mut observe))
 }
 
-/// The observer of a search, and the checkpoint with which it continues.
+/// The observer of a search, and what it continues with.
 pub struct Contact<'a> {
     /// Observes the search.
     pub observe: &'a mut dyn Observe<Cost, ()>,
     /// The searches that it continues, or `None` to start anew.
-    pub resumed: Option<SearchCheckpoint>,
+    pub resumed: Option<Runs<Cost>>,
 }
 
 impl<'a> Contact<'a> {
@@ -133,11 +132,11 @@ fn search_in_contact<P: OnThreads>(
     Contact { observe, resumed }: Contact<'_>,
 ) -> Result<Found<Vec<Element<P>>>, SolveError> {
     let several = match &resumed {
-        Some(checkpoint) => checkpoint.backends(backend)?,
+        Some(runs) => runs.backends(backend, false)?,
         None => backend.each_gpu(),
     };
     let islands = |count| match &resumed {
-        Some(checkpoint) => checkpoint.islands(count),
+        Some(runs) => runs.islands(count),
         None => (0..count as u32).map(|number| Island { number, state: None }).collect(),
     };
     let found = if several.is_empty() {
@@ -464,8 +463,7 @@ impl<P: OnThreads> Engine for Batches<'_, P> {
         self.rules.end = self.end(budget.units, budget.left(done));
         let begun = Instant::now();
         self.states.copy_from_slice(self.walks.run(&self.rules, &|| budget.is_overdue(begun))?);
-        self.is_whole =
-            self.states.iter().all(|state| state.done != 0 || state.iterations >= self.rules.end);
+        self.is_whole = self.states.iter().all(|state| state.done != 0 || state.iterations >= self.rules.end);
         // Of a batch that was cut short some walks have done nothing; where none goes on, all may have ended before it.
         let longest = || self.states.iter().map(|state| state.iterations).max().unwrap_or(0);
         self.rules.end = now(&self.states).unwrap_or_else(longest).clamp(done, self.rules.end);

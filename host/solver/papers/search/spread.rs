@@ -11,7 +11,8 @@ use crate::backend::Backend;
 use crate::backend::cpu::OnThreads;
 use crate::engine::{Cost, Observe, Progress, Stop, StopReason, Tables};
 use crate::solver::SolveError;
-use crate::solver::archipelago::{Island, Islander};
+use crate::solver::archipelago::Islander;
+use crate::solver::resumed::Island;
 use crate::solver::side_by_side::{self, Hurry};
 
 /// The step of the draws of seeds.
@@ -121,8 +122,7 @@ mod tests {
         let cpus: Vec<Backend> = (0..3).map(|_| Backend::open(Choice::Cpu).unwrap().0).collect();
         let islands = (0..3).map(|number| Island { number, state: None }).collect();
         let observe: &mut dyn Observe<Cost, ()> = &mut |_: &Progress<Cost>| ();
-        let together =
-            on_each::<MaxCut>(&cpus, &tables, &settings, &stop, (observe, islands)).unwrap();
+        let together = on_each::<MaxCut>(&cpus, &tables, &settings, &stop, (observe, islands)).unwrap();
         let alone: Vec<_> = (0..3)
             .map(|number| {
                 let settings = SearchSettings { seed: seed(5, number), ..settings.clone() };
