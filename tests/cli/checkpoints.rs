@@ -40,7 +40,8 @@ fn kills() -> u64 {
 fn compare_with_killed(args: &[&str], output: &str) {
     let folder = Folder::new(10);
     let [whole, parts, file] = ["whole", "parts", "run"].map(|name| folder.path(name));
-    let Output { status, stderr, .. } = Run::of(&mut command(&[args, &[output, &whole]].concat())).output();
+    let Output { status, stderr, .. } =
+        Run::of(&mut command(&[args, &[output, &whole][..]].concat())).output();
     assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
     let (mut killed, mut resumed) = (0, 0);
     loop {
@@ -81,7 +82,7 @@ fn a_search_that_is_killed_again_and_again_ends_with_the_same_solution() {
     for (search, iterations) in [
         // With walks that recombine, as they do by default.
         (&["qap", "--uniform", "40"][..], 40_000),
-        (&["max-cut", "--nodes", "500", "--strategy", "ils", "--walks", "4"], 40_000),
+        (&["max-cut", "--nodes", "500", "--strategy", "ils", "--walks", "4"][..], 40_000),
     ] {
         let iterations = (iterations * kills().div_ceil(KILLS)).to_string();
         let args = [&["search"], search, &["--threads", "1", "--iterations", &iterations]].concat();
@@ -93,20 +94,20 @@ fn a_search_that_is_killed_again_and_again_ends_with_the_same_solution() {
 fn an_interrupt_loses_nothing_of_a_run_by_iterations() {
     for (args, iterations, output) in [
         (&["solve", "E1k.0", "--algorithm", "lk"][..], 200_000, "--tour"),
-        (&["solve", "E1k.0", "--algorithm", "mmas", "--local-search", "three-opt"], 200, "--tour"),
-        (&["solve", "E1k.0", "--algorithm", "ga"], 600, "--tour"),
-        (&["search", "qap", "--uniform", "40"], 60_000, "--solution"),
+        (&["solve", "E1k.0", "--algorithm", "mmas", "--local-search", "three-opt"][..], 200, "--tour"),
+        (&["solve", "E1k.0", "--algorithm", "ga"][..], 600, "--tour"),
+        (&["search", "qap", "--uniform", "40"][..], 60_000, "--solution"),
     ] {
         let folder = Folder::new(10);
         let [whole, parts, file, report] = ["whole", "parts", "run", "json"].map(|name| folder.path(name));
         let iterations = iterations.to_string();
         let args = [args, &["--threads", "1", "--iterations", &iterations]].concat();
-        let Output { status, .. } = Run::of(&mut command(&[&args, &[output, &whole][..]].concat())).output();
+        let Output { status, .. } = Run::of(&mut command(&[&args[..], &[output, &whole]].concat())).output();
         assert!(status.success(), "{args:?}");
         let more = ["--backend", "cpu", "--checkpoint", &file, "--every", "10m", "--json", &report];
-        crate::common::interrupted(&[&args, &more[..]].concat(), Duration::from_millis(700));
+        crate::common::interrupted(&[&args[..], &more].concat(), Duration::from_millis(700));
         let before = json(&report)["iterations"].as_u64().unwrap();
-        let run = Run::of(&mut command(&[&args, &["--resume", &file, output, &parts][..]].concat()));
+        let run = Run::of(&mut command(&[&args[..], &["--resume", &file, output, &parts]].concat()));
         let Output { status, stderr, .. } = run.output();
         let told = String::from_utf8(stderr).unwrap();
         assert!(status.success() && told.contains(&format!(" and {before} iterations")), "{before}: {told}");
@@ -158,7 +159,7 @@ fn a_search_continues_with_other_threads_and_limits() {
     let [file, report] = ["run", "run.json"].map(|name| folder.path(name));
     let problem = ["search", "max-cut", "--nodes", "300", "--json", &report];
     let run = |args: &[&str]| {
-        let Output { status, stderr, .. } = Run::of(&mut command(&[&problem, args].concat())).output();
+        let Output { status, stderr, .. } = Run::of(&mut command(&[&problem[..], args].concat())).output();
         let told = String::from_utf8(stderr).unwrap();
         assert!(status.success(), "{args:?}: {told}");
         (json(&report), told)
@@ -217,7 +218,7 @@ fn what_does_not_fit_is_refused() {
 fn searches_that_do_not_fit_are_refused() {
     let folder = Folder::new(60);
     let [file, copy, run] = ["search", "copy", "run"].map(|name| folder.path(name));
-    let search = |args: &[&str]| crate::world::antwarp(&[&["search"], args].concat()).assert();
+    let search = |args: &[&str]| crate::world::antwarp(&[&["search"][..], args].concat()).assert();
     let tsp = ["tsp", &folder.instance, "--backend", "cpu"];
     let first = ["--iterations", "50", "--seed", "7", "--walks", "2", "--checkpoint", &file];
     search(&[&tsp[..], &first].concat()).success();

@@ -359,9 +359,9 @@ fn populations_of_paths_and_of_directed_edges_are_saved_and_go_on() {
     let [roads, file, tour, report] = ["roads.atsp", "population", "tour", "json"].map(|n| folder.path(n));
     antwarp(&["generate", "roads", "-n", "60", "-o", &roads]).assert().success();
     let shape = ["--start", "3", "--end", "20", "--fix", "30,31", "--fix", "31,32"];
-    for (instance, shape) in [(&folder.instance, &shape[..]), (&roads, &[]), (&roads, &shape)] {
+    for (instance, shape) in [(&folder.instance, &shape[..]), (&roads, &[][..]), (&roads, &shape[..])] {
         let evolve = |args: &[&str]| {
-            let all = [&[instance, "--json", &report, "--iterations", "4"], shape, args].concat();
+            let all = [&[&instance[..], "--json", &report, "--iterations", "4"][..], shape, args].concat();
             evolve(&all).assert().success();
             json(&report)["cost"].as_i64().unwrap()
         };
@@ -372,7 +372,7 @@ fn populations_of_paths_and_of_directed_edges_are_saved_and_go_on() {
         assert_eq!(saved.lines().filter(|&line| line == "-1").count(), 25);
         let after = evolve(&["--load-population", &file, "--tour", &tour]);
         assert!(after <= before, "{after} after {before}");
-        let check = [&["check", instance, &tour, "--json", "-"], shape].concat();
+        let check = [&["check", &instance[..], &tour, "--json", "-"][..], shape].concat();
         let checked = antwarp(&check).assert().success().get_output().stdout.clone();
         let checked: serde_json::Value = serde_json::from_slice(&checked).unwrap();
         assert_eq!(checked["cost"], after);
