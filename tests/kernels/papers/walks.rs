@@ -11,9 +11,9 @@ use antwarp_core::papers::problem::{
     MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass,
 };
 use antwarp_core::papers::search::{Layout, WalkState};
-use cudarc::driver::CudaFunction;
+use warpsmith::Function;
 
-use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, reserve_shared, small, upload};
+use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, small, upload};
 use crate::papers::colony::on_every_ptx;
 use crate::papers::walk_cases::{Batch, Case, Course, Kind, Look, Snapshot, padded};
 use crate::papers::walk_instances::{Named, functions, graphs, partitions, perceptrons, qaps, tours};
@@ -114,14 +114,13 @@ impl Effort {
 }
 
 /// A kernel's most threads, and as many of a shape's as that.
-fn threads_of(function: &CudaFunction, (_, threads): Shape) -> u32 {
-    threads.min(function.max_threads_per_block().expect("the kernel's threads") as u32)
+fn threads_of(function: &Function, (_, threads): Shape) -> u32 {
+    threads.min(function.facts().block_threads)
 }
 
 /// Whether so many blocks, which wait for each other, run at the same time.
-fn are_resident(device: &Device, function: &CudaFunction, launch: Launch) -> bool {
-    let each =
-        function.occupancy_max_active_blocks_per_multiprocessor(launch.block, launch.shared as usize, None);
+fn are_resident(device: &Device, function: &Function, launch: Launch) -> bool {
+    let each = function.blocks_per_multiprocessor(launch.block, launch.shared);
     launch.grid <= each.expect("the kernel's occupancy") * device.multiprocessors()
 }
 
@@ -140,7 +139,6 @@ struct Walker {
 impl Walker {
     fn load(device: &Device, problem: &str, in_shared: bool, largest: u32) -> Walker {
         let (name, function) = load(device, &walk_kernel(problem, in_shared));
-        reserve_shared(device, &function, CREW_BYTES + if in_shared { largest } else { 0 });
         Walker { kernel: Walks { name, function }, in_shared }
     }
 
@@ -310,7 +308,6 @@ struct Looker(EvaluateNeighbors);
 impl Looker {
     fn load(device: &Device, problem: &str, largest: u32) -> Looker {
         let (name, function) = load(device, &format!("block_evaluate_{problem}"));
-        reserve_shared(device, &function, CREW_BYTES + largest);
         Looker(EvaluateNeighbors { name, function })
     }
 

@@ -77,7 +77,8 @@ impl Function {
     ///
     /// # Safety
     /// - Each pointer is to a value of the type that the kernel has in that place.
-    /// - The memory at the addresses is large enough for what the kernel does, and is kept until the launch is done.
+    /// - The memory at the addresses is large enough for what the kernel does, and is kept until the launch is done. A buffer that
+    ///   only this stream has used may be dropped before that: its memory is given back in the stream's order.
     /// - This stream is the only one that uses that memory, or what other streams do with it is in order by
     ///   [events](Stream::wait).
     pub unsafe fn launch(&self, stream: &Stream, grid: Grid, parameters: &mut [*mut c_void]) -> Result {
