@@ -155,8 +155,10 @@ impl Plan {
             Construct::Full(_) => ants,
             Construct::Candidates(_) => ants.div_ceil(self.warps),
         };
-        let resident = self.blocks_per_multiprocessor() * device.multiprocessors();
-        let grid = if self.storage == Storage::GlobalU32 { blocks.min(resident) } else { blocks };
+        let grid = match self.storage {
+            Storage::GlobalU32 => blocks.min(self.blocks_per_multiprocessor() * device.multiprocessors()),
+            _ => blocks,
+        };
         Launch { grid, block: self.warps * WARP, shared: self.shared_bytes() }
     }
 
