@@ -345,7 +345,6 @@ impl<I: NodeId> Case<I> {
         let is_shared = kernel.name.contains("_shared_");
         let bytes = self.args.memory as usize;
         let shared = if is_shared { bytes as u32 } else { 0 };
-        if is_shared {}
         for grid in [self.args.count, FEW] {
             let what = format!("{}, {}, {grid} blocks", kernel.name, self.name);
             let mut t = Tables::new(device, &self.before);

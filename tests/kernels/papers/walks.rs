@@ -137,7 +137,7 @@ struct Walker {
 }
 
 impl Walker {
-    fn load(device: &Device, problem: &str, in_shared: bool, largest: u32) -> Walker {
+    fn load(device: &Device, problem: &str, in_shared: bool) -> Walker {
         let (name, function) = load(device, &walk_kernel(problem, in_shared));
         Walker { kernel: Walks { name, function }, in_shared }
     }
@@ -306,7 +306,7 @@ impl Arrays {
 struct Looker(EvaluateNeighbors);
 
 impl Looker {
-    fn load(device: &Device, problem: &str, largest: u32) -> Looker {
+    fn load(device: &Device, problem: &str) -> Looker {
         let (name, function) = load(device, &format!("block_evaluate_{problem}"));
         Looker(EvaluateNeighbors { name, function })
     }
@@ -382,7 +382,6 @@ fn check<P: OnThreads>(instances: Vec<Named>) {
     // Nobody looks at several neighbourhoods for the host to choose.
     let has_looker = cases.iter().all(|case| case.tables.problem::<P>().moves().levels() == 1);
     assert!(adopts, "no walk goes on from a rival's solution: nothing is tested");
-    let largest = cases.iter().map(Case::largest_replica).max().expect("an instance");
     let Some(gpu) = gpu() else { return };
     let own = gpu.machine().details;
     let mut all = Vec::new();
@@ -392,8 +391,8 @@ fn check<P: OnThreads>(instances: Vec<Named>) {
         let is_own = details == own;
         let walkers: &[bool] = if is_own { &[true, false] } else { &[true] };
         let walkers: Vec<Walker> =
-            walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared, largest)).collect();
-        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME, largest));
+            walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared)).collect();
+        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME));
         for (i, case) in cases.iter().enumerate() {
             // The first two instances of a problem differ most.
             let effort = if i < 2 && is_own && !small() { Effort::Full } else { Effort::Few };
