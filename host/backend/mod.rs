@@ -139,7 +139,7 @@ impl Backend {
 
     #[cfg(not(feature = "cuda"))]
     fn open_cuda(_: &Gpus) -> Result<Backend, BackendError> {
-        Err(BackendError::NoKernels("its feature `cuda` is off"))
+        Err(BackendError::NoKernels("its feature `cuda` is off".to_string()))
     }
 
     /// Returns whether it is CPU threads.

@@ -10,7 +10,7 @@ pub const SMALLER: &str = "a smaller instance";
 pub enum BackendError {
     /// The binary was built without kernels.
     #[error("this antwarp was built without GPU kernels: {0}")]
-    NoKernels(&'static str),
+    NoKernels(String),
     /// libcuda cannot be loaded.
     #[error(
         "no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use `backend` cpu"
@@ -45,7 +45,7 @@ pub enum BackendError {
         /// CUDA version of the driver.
         driver: String,
         /// CUDA version of the PTX.
-        needed: &'static str,
+        needed: String,
     },
     /// The driver's compiler refused the PTX.
     #[error(

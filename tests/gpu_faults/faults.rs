@@ -122,6 +122,8 @@ impl World {
             command.arg("--tour").arg(&tour);
         }
         command.env("LD_LIBRARY_PATH", self.folder.path()).env("DRIVER_CALLS", &log);
+        // Every run loads its kernels by the same calls, and none keeps what the double "compiled".
+        command.env("WARPSMITH_CACHE", "off");
         command.env("ANTWARP_TUNING", "none").stdout(Stdio::null()).stderr(Stdio::piped());
         if let Some((call, code)) = fails {
             command.env("DRIVER_FAILS", format!("{call}:{code}"));

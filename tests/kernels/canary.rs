@@ -1,6 +1,6 @@
 //! `block_canary`: a barrier stays one barrier.
 
-use cudarc::driver::{LaunchConfig, PushKernelArg};
+use warpsmith::Grid;
 
 use crate::gpu::{Poison, gpu, guard, load};
 
@@ -12,14 +12,13 @@ fn block_canary() {
         let (_, function) = load(&gpu, "block_canary");
         let stream = gpu.stream();
         let poison = [vec![u32::POISON; 2 * threads as usize], guard()].concat();
-        let mut out = stream.clone_htod(&poison).expect("the output");
-        let launch = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-        let mut builder = stream.launch_builder(&function);
-        builder.arg(&mut out);
+        let out = stream.upload(&poison).expect("the output");
+        let mut address = out.address();
         // SAFETY: the kernel's one parameter, an array of at least `2 * threads` words.
-        unsafe { builder.launch(launch) }.expect("the launch");
-        let words = stream.clone_dtoh(&out).expect("the output");
-        stream.synchronize().expect("the launch");
+        let launched =
+            unsafe { function.launch(stream, Grid::new(1, threads), &mut [(&raw mut address).cast()]) };
+        launched.expect("the launch");
+        let words = stream.download(&out).expect("the output");
         for i in 0..threads {
             let flagged = i < 16;
             let first = if flagged { 1 } else { u32::POISON };

@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use antwarp::backend::cuda::{Buffer, Device};
 use antwarp::engine::Plain;
 use antwarp_core::node::NodeId;
-use cudarc::driver::CudaFunction;
-use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use warpsmith::Function;
 
 use crate::harness::ignore;
 
@@ -29,11 +28,7 @@ impl Deref for Gpu {
 pub fn gpu() -> Option<Gpu> {
     static DEVICE: OnceLock<Result<Mutex<Device>, String>> = OnceLock::new();
     match DEVICE.get_or_init(|| Device::open(0).map(Mutex::new).map_err(|e| e.to_string())) {
-        Ok(device) => {
-            let device = device.lock().unwrap_or_else(PoisonError::into_inner);
-            device.context().bind_to_thread().expect("the context of the device");
-            Some(Gpu(device))
-        }
+        Ok(device) => Some(Gpu(device.lock().unwrap_or_else(PoisonError::into_inner))),
         Err(why) => {
             assert!(!is_set("ANTWARP_REQUIRE_GPU"), "ANTWARP_REQUIRE_GPU is set, but {why}");
             ignore(format!("no GPU to compare with: {why}"));
@@ -136,15 +131,8 @@ pub fn ids<I: NodeId>(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// Loads a kernel.
-pub fn load(device: &Device, name: &str) -> (String, CudaFunction) {
+pub fn load(device: &Device, name: &str) -> (String, Function) {
     (name.to_string(), device.function(name).unwrap_or_else(|e| panic!("{e}")))
-}
-
-/// Lets a kernel have this much shared memory.
-pub fn reserve_shared(device: &Device, function: &CudaFunction, bytes: u32) {
-    assert!(bytes <= device.shared_limit(), "{bytes} bytes of shared memory");
-    let set = function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32);
-    set.expect("shared memory");
 }
 
 /// The first difference of two slices, in a message that fits a screen.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use antwarp::backend::cuda::{Device, Image, kernel_names, kernels, load_function, texts};
+use antwarp::backend::cuda::{Device, kernel_names, kernels, texts};
 
 use crate::gpu::gpu;
 use crate::harness::ignore;
@@ -88,26 +88,27 @@ fn every_kernel_has_a_test() {
     assert_eq!(tested, kernel_names().into_iter().collect());
 }
 
-/// Loads every kernel of a PTX text.
-fn load_all(device: &Device, ptx: &Image) {
+/// Loads every kernel of a device's PTX text.
+fn load_all(device: &Device) {
     for name in all_names() {
-        if let Err(e) = load_function(device.context(), ptx, &name) {
-            panic!("sm_{}: {e}", ptx.capability);
+        if let Err(e) = device.function(&name) {
+            panic!("{}: {e}", device.machine().details);
         }
     }
 }
 
 fn every_kernel_of_the_oldest_ptx_loads() {
-    let Some(gpu) = gpu() else { return };
-    load_all(&gpu, texts().iter().min_by_key(|ptx| ptx.capability).expect("PTX where a device was opened"));
+    let Some(_gpu) = gpu() else { return };
+    let oldest = texts().iter().map(|ptx| ptx.capability).min();
+    load_all(&Device::open_with(0, oldest).unwrap_or_else(|e| panic!("{e}")));
 }
 
 fn every_kernel_of_newer_ptx_loads() {
-    let Some(gpu) = gpu() else { return };
+    let Some(_gpu) = gpu() else { return };
     let oldest = texts().iter().map(|ptx| ptx.capability).min();
     for ptx in texts().iter().filter(|ptx| Some(ptx.capability) != oldest) {
         match Device::open_with(0, Some(ptx.capability)) {
-            Ok(_) => load_all(&gpu, ptx),
+            Ok(device) => load_all(&device),
             Err(why) => println!("skipped: sm_{}: {why}", ptx.capability),
         }
     }

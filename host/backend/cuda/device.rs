@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUevent_flags};
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys};
+use warpsmith::image::Images;
+use warpsmith::{Function, Module, Properties, Stream};
 
-use super::module::{self, Image};
+use super::error::{failed, not_loaded};
+use super::module::{self, EMBEDDED};
 use crate::backend::Machine;
 use crate::engine::{BackendError, Enough};
 
@@ -30,26 +31,21 @@ pub struct DeviceFacts {
     pub kernels: String,
 }
 
-/// An opened device with its stream and the PTX chosen for it.
+/// An opened device with its stream and the kernels chosen for it.
 pub struct Device {
-    context: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    ptx: &'static Image,
+    device: warpsmith::Device,
+    stream: Stream,
+    module: Module,
+    /// Bytes of shared memory that one block can have.
+    shared_limit: u32,
     facts: DeviceFacts,
     /// Whether a launch was abandoned.
     is_busy: AtomicBool,
-    /// All kernels: a module must not be unloaded while one of them runs.
-    loaded: Mutex<Vec<CudaFunction>>,
-    /// Kernels that are loaded once, by name.
-    prepared: Mutex<HashMap<String, Prepared>>,
+    /// Threads that load kernels, by the kernel's name.
+    loading: Mutex<HashMap<String, Loading>>,
 }
 
-/// A kernel that is loaded once.
-enum Prepared {
-    /// By a thread of its own.
-    Loading(JoinHandle<Result<CudaFunction, BackendError>>),
-    Loaded(CudaFunction),
-}
+type Loading = JoinHandle<Result<Function, BackendError>>;
 
 /// How long queued work may take, from the start of the wait, before it is abandoned once the run is over. The batch's results are
 /// then lost, so batches are sized to take less.
@@ -63,52 +59,24 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to poll without a pause.
 const SPIN: Duration = Duration::from_micros(200);
 
-fn failed(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
-    move |source| BackendError::Driver { doing, source: source.into() }
-}
-
 /// Loads the driver and returns the number of devices, at least one.
 pub(super) fn count() -> Result<usize, BackendError> {
-    // SAFETY: it only tries to load the library.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(BackendError::NoDriver);
-    }
-    match CudaContext::device_count() {
-        Ok(n) if n > 0 => Ok(n as usize),
-        Ok(_) => Err(BackendError::NoDevice(String::new())),
-        Err(e) => Err(BackendError::NoDevice(format!(" ({e})"))),
-    }
+    warpsmith::Device::count().map_err(failed("asking for the devices"))
 }
 
-fn driver_version() -> Result<i32, BackendError> {
-    let mut version = 0;
-    // SAFETY: writes one integer.
-    unsafe { sys::cuDriverGetVersion(&mut version) }
-        .result()
-        .map_err(failed("asking for the driver's version"))?;
-    Ok(version)
-}
-
-fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
-    let fail = failed("asking for the device's properties");
-    let (major, minor) = context.compute_capability().map_err(&fail)?;
-    let driver = driver_version()?;
-    let name = context.name().map_err(&fail)?;
-    let capability = (major as u32, minor as u32);
-    let kernels = match module::choose(None, 10 * capability.0 + capability.1, driver, &name) {
-        Ok(ptx) => format!("sm_{}", ptx.capability),
-        Err(why) => why.to_string(),
-    };
-    Ok(DeviceFacts {
-        capability,
-        memory: context.total_mem().map_err(&fail)? as u64,
-        multiprocessors: context
-            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-            .map_err(&fail)? as usize,
-        driver: format!("{}.{}", driver / 1000, driver % 1000 / 10),
-        kernels,
-        name,
-    })
+fn facts(properties: &Properties) -> DeviceFacts {
+    let (major, minor) = properties.driver;
+    DeviceFacts {
+        name: properties.name.clone(),
+        capability: properties.capability,
+        memory: properties.memory,
+        multiprocessors: properties.multiprocessors as usize,
+        driver: format!("{major}.{minor}"),
+        kernels: match module::choose(&EMBEDDED, properties, None) {
+            Ok(image) => format!("sm_{}", image.capability),
+            Err(why) => why.to_string(),
+        },
+    }
 }
 
 /// Returns the facts about every CUDA device.
@@ -116,8 +84,12 @@ fn facts(context: &CudaContext) -> Result<DeviceFacts, BackendError> {
 /// # Errors
 /// If there is no driver, or no device.
 pub fn devices() -> Result<Vec<DeviceFacts>, BackendError> {
-    let open = |i| CudaContext::new(i).map_err(failed("opening the device"));
-    (0..count()?).map(|i| facts(&*open(i)?)).collect()
+    let all = warpsmith::Device::list().map_err(failed("asking for the device's properties"))?;
+    Ok(all.iter().map(facts).collect())
+}
+
+fn load(module: &Module, name: &str) -> Result<Function, BackendError> {
+    module.function(name).map_err(|error| not_loaded(name, error))
 }
 
 impl Device {
@@ -135,21 +107,36 @@ impl Device {
     /// As [`Device::open`]; also if there is no such PTX, or the device cannot run it.
     pub fn open_with(ordinal: usize, architecture: Option<u32>) -> Result<Self, BackendError> {
         module::kernels()?;
-        let n = count()?;
-        if ordinal >= n {
-            return Err(BackendError::NoSuchDevice(ordinal, n));
-        }
-        let context = CudaContext::new(ordinal).map_err(failed("opening the device"))?;
-        // One stream orders everything here; events between slices would only cost time.
-        // SAFETY: every buffer is used on one stream only, except for tours of Lin-Kernighan that GPUs share: their streams wait
-        // for each other's events.
-        unsafe { context.disable_event_tracking() };
-        let stream = context.new_stream().map_err(failed("making a stream"))?;
-        let facts = facts(&context)?;
-        let capability = 10 * facts.capability.0 + facts.capability.1;
-        let ptx = module::choose(architecture, capability, driver_version()?, &facts.name)?;
-        let (is_busy, loaded, prepared) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
-        Ok(Device { context, stream, ptx, facts, is_busy, loaded, prepared })
+        // SAFETY: the build script compiled these kernels from the sources of this build, and `launch` is made from their contract.
+        unsafe { Device::open_for(ordinal, &EMBEDDED, architecture) }
+    }
+
+    /// As [`Device::open_with`], with other kernels.
+    ///
+    /// # Errors
+    /// As [`Device::open_with`].
+    ///
+    /// # Safety
+    /// Kernels of these names have the parameters that they have in this binary.
+    pub unsafe fn open_for(
+        ordinal: usize,
+        images: &'static Images,
+        architecture: Option<u32>,
+    ) -> Result<Self, BackendError> {
+        let device = warpsmith::Device::gpu(ordinal).map_err(failed("opening the device"))?;
+        let properties = device.properties();
+        let image = module::choose(images, &properties, architecture)?;
+        // SAFETY: the caller's promise.
+        let module = unsafe { Module::of(&device, image) };
+        Ok(Device {
+            stream: device.stream().map_err(failed("making a stream"))?,
+            module,
+            shared_limit: properties.block_shared_bytes,
+            facts: facts(&properties),
+            is_busy: AtomicBool::new(false),
+            loading: Mutex::default(),
+            device,
+        })
     }
 
     /// Returns the machine, for reports.
@@ -161,19 +148,22 @@ impl Device {
             units: f.multiprocessors,
             details: format!(
                 "compute {}.{}, CUDA driver {}, sm_{} PTX",
-                f.capability.0, f.capability.1, f.driver, self.ptx.capability
+                f.capability.0,
+                f.capability.1,
+                f.driver,
+                self.module.architecture().unwrap_or(0)
             ),
         }
     }
 
     /// Returns the stream for everything except Lin-Kernighan, which has its own streams.
-    pub fn stream(&self) -> &Arc<CudaStream> {
+    pub fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// Returns the driver's context.
-    pub fn context(&self) -> &Arc<CudaContext> {
-        &self.context
+    /// Makes another stream.
+    pub(super) fn new_stream(&self) -> Result<Stream, BackendError> {
+        self.device.stream().map_err(failed("making a stream"))
     }
 
     /// Returns the number of multiprocessors.
@@ -183,62 +173,48 @@ impl Device {
 
     /// Returns the bytes of shared memory that one block can have.
     pub fn shared_limit(&self) -> u32 {
-        let limit = Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        self.context.attribute(limit).map_or(48 << 10, |b| b as u32)
+        self.shared_limit
     }
 
-    /// Compiles and loads a kernel.
-    ///
-    /// # Errors
-    /// If the driver rejects it.
-    pub fn function(&self, name: &str) -> Result<CudaFunction, BackendError> {
-        let function = module::load_function(&self.context, self.ptx, name)?;
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
-        Ok(function)
+    /// Returns the bytes of device memory that are free now.
+    pub(super) fn free_bytes(&self) -> Result<u64, BackendError> {
+        let free = self.device.free_bytes().map_err(failed("asking for free memory"))?;
+        Ok(free.unwrap_or(0))
     }
 
-    /// Begins to load kernels, each on a thread of its own: the driver may have to compile them. [`Device::prepared`] returns them.
+    fn loading(&self) -> MutexGuard<'_, HashMap<String, Loading>> {
+        self.loading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to load kernels, each on a thread of its own: the driver may have to compile them. [`Device::function`] returns them.
     pub fn prepare(&self, names: impl IntoIterator<Item = String>) {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        for name in names.into_iter().filter(|name| !prepared.contains_key(name)).collect::<Vec<_>>() {
-            let (context, ptx, own) = (self.context.clone(), self.ptx, name.clone());
-            let load = move || module::load_function(&context, ptx, &own);
+        let mut loading = self.loading();
+        for name in names.into_iter().filter(|name| !loading.contains_key(name)).collect::<Vec<_>>() {
+            let (module, own) = (self.module.clone(), name.clone());
             // Without a thread it is loaded when it is needed.
-            if let Ok(thread) = std::thread::Builder::new().spawn(load) {
-                prepared.insert(name, Prepared::Loading(thread));
+            if let Ok(thread) = std::thread::Builder::new().spawn(move || load(&module, &own)) {
+                loading.insert(name, thread);
             }
         }
     }
 
     /// Waits until all kernels are loaded that [`Device::prepare`] began to load, or until `enough`.
     pub fn wait_until_prepared(&self, enough: Enough) {
-        let is_loading = |one: &Prepared| matches!(one, Prepared::Loading(thread) if !thread.is_finished());
-        let are_loaded = || {
-            let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-            !prepared.values().any(is_loading)
-        };
-        while !are_loaded() && !enough() {
+        while !self.loading().values().all(JoinHandle::is_finished) && !enough() {
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// As [`Device::function`], but a kernel is loaded once only: for kernels whose attributes are the same for all users.
+    /// Returns a kernel. If it is not loaded yet, compiles and loads it.
     ///
     /// # Errors
-    /// As [`Device::function`].
-    pub fn prepared(&self, name: &str) -> Result<CudaFunction, BackendError> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        let function = match prepared.remove(name) {
-            Some(Prepared::Loaded(function)) => function,
-            Some(Prepared::Loading(thread)) => {
-                let function = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push(function.clone());
-                function
-            }
-            None => self.function(name)?,
-        };
-        prepared.insert(name.to_string(), Prepared::Loaded(function.clone()));
-        Ok(function)
+    /// If the driver rejects it.
+    pub fn function(&self, name: &str) -> Result<Function, BackendError> {
+        let thread = self.loading().remove(name);
+        match thread {
+            Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => load(&self.module, name),
+        }
     }
 
     /// Waits for everything queued so far; once interrupted by `enough`, for at most `grace` from the start of the wait.
@@ -256,14 +232,14 @@ impl Device {
     /// As [`Device::wait`].
     pub(super) fn wait_on(
         &self,
-        stream: &Arc<CudaStream>,
+        stream: &Stream,
         enough: Enough,
         grace: Duration,
     ) -> Result<(), BackendError> {
         let fail = failed("running kernels");
-        let end = stream.record_event(Some(CUevent_flags::CU_EVENT_DISABLE_TIMING)).map_err(&fail)?;
+        let end = stream.mark().map_err(&fail)?;
         let (begun, mut over) = (Instant::now(), None);
-        while !end.try_is_complete().map_err(&fail)? {
+        while !end.has_come().map_err(&fail)? {
             if over.is_none() && enough() {
                 over = Some(Instant::now());
             }
@@ -282,35 +258,7 @@ impl Device {
     /// Returns whether kernels here can read another device's memory, after asking the driver to allow it. If not, data is copied,
     /// possibly through the host.
     pub(super) fn reaches(&self, other: &Device) -> bool {
-        let (own, other) = (&self.context, &other.context);
-        let ask = || -> Result<bool, DriverError> {
-            let mut can = 0;
-            own.bind_to_thread()?;
-            // SAFETY: the devices exist; `can` and `pool` are written to, and the descriptor lives for the call that reads it.
-            unsafe {
-                sys::cuDeviceCanAccessPeer(&mut can, own.cu_device(), other.cu_device()).result()?;
-                if can == 0 {
-                    return Ok(false);
-                }
-                let asked = sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0);
-                if asked != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
-                    asked.result()?;
-                }
-                // Buffers come from a pool, which has separate access rules.
-                let mut pool = std::ptr::null_mut();
-                sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
-                let access = sys::CUmemAccessDesc {
-                    location: sys::CUmemLocation {
-                        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
-                        id: own.cu_device(),
-                    },
-                    flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-                };
-                sys::cuMemPoolSetAccess(pool, &access, 1).result()?;
-            }
-            Ok(true)
-        };
-        own == other || ask().unwrap_or(false)
+        self.device.reaches(&other.device).unwrap_or(false)
     }
 
     /// Abandons the queued work.
@@ -318,9 +266,14 @@ impl Device {
         self.is_busy.store(true, Ordering::Relaxed);
     }
 
+    /// Returns whether a launch was abandoned that may still run.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.is_busy.load(Ordering::Relaxed)
+    }
+
     /// Rejects operations that would wait for an abandoned launch.
     pub(super) fn check_idle(&self) -> Result<(), BackendError> {
-        if self.is_busy.load(Ordering::Relaxed) { Err(BackendError::Busy) } else { Ok(()) }
+        if self.is_abandoned() { Err(BackendError::Busy) } else { Ok(()) }
     }
 }
 
@@ -329,9 +282,8 @@ impl Drop for Device {
     fn drop(&mut self) {
         // The driver must not be left while it compiles.
         self.wait_until_prepared(&|| false);
-        if self.is_busy.load(Ordering::Relaxed) {
-            let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
-            std::mem::forget((std::mem::take(loaded), self.stream.clone(), self.context.clone()));
+        if self.is_abandoned() {
+            std::mem::forget((self.module.clone(), self.stream.clone(), self.device.clone()));
         }
     }
 }

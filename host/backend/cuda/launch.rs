@@ -1,7 +1,7 @@
 //! Typed launchers, one per kernel family, generated from the contract in `antwarp_core::kernels`. Kernels are launched nowhere
 //! else.
 
-use std::sync::Arc;
+use std::ffi::c_void;
 
 use antwarp_core::kernels::{
     AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
@@ -11,9 +11,10 @@ use antwarp_core::lin_kernighan::merge::Merged;
 use antwarp_core::papers::ants::colony::ColonyState;
 use antwarp_core::papers::local_search::best::DescentState;
 use antwarp_core::papers::search::WalkState;
-use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
+use warpsmith::{Function, Grid, Stream};
 
 use super::Buffer;
+use super::error::not_launched;
 use crate::engine::BackendError;
 
 /// Grid, block and shared memory of a launch, in one dimension each.
@@ -27,31 +28,15 @@ pub struct Launch {
     pub shared: u32,
 }
 
-impl From<Launch> for LaunchConfig {
+impl From<Launch> for Grid {
     fn from(l: Launch) -> Self {
-        LaunchConfig { grid_dim: (l.grid, 1, 1), block_dim: (l.block, 1, 1), shared_mem_bytes: l.shared }
+        Grid::new(l.grid, l.block).shared_bytes(l.shared)
     }
 }
-
-/// A kernel's scalars in the form that the driver takes.
-#[repr(transparent)]
-struct Scalars<T>(T);
-
-// SAFETY: the contract's structs are `repr(C)` with asserted sizes, the same on host and device.
-unsafe impl<T: Copy> DeviceRepr for Scalars<T> {}
 
 macro_rules! parameter {
     ($lifetime:lifetime In<$t:ty>) => { &$lifetime Buffer<$t> };
     ($lifetime:lifetime InOut<$t:ty>) => { &$lifetime mut Buffer<$t> };
-}
-
-macro_rules! slice {
-    (In, $p:expr) => {
-        &$p.slice
-    };
-    (InOut, $p:expr) => {
-        &mut $p.slice
-    };
 }
 
 macro_rules! launchers {
@@ -75,7 +60,7 @@ macro_rules! launchers {
                 /// The kernel's name.
                 pub name: String,
                 /// The loaded kernel.
-                pub function: CudaFunction,
+                pub function: Function,
             }
 
             impl $family {
@@ -88,7 +73,7 @@ macro_rules! launchers {
                 /// The buffers have the sizes given by `args` and required by the kernel's documentation, and so has the shared
                 /// memory.
                 pub unsafe fn launch(
-                    &self, stream: &Arc<CudaStream>, launch: Launch, args: $args, buffers: buffers::$family<'_>,
+                    &self, stream: &Stream, launch: Launch, args: $args, buffers: buffers::$family<'_>,
                 ) -> Result<(), BackendError> {
                     // SAFETY: the caller's promise.
                     unsafe { self.launch_as(false, stream, launch, args, buffers) }
@@ -102,20 +87,18 @@ macro_rules! launchers {
                 /// # Safety
                 /// As the plain launch.
                 pub unsafe fn launch_as(
-                    &self, together: bool, stream: &Arc<CudaStream>, launch: Launch, args: $args,
+                    &self, together: bool, stream: &Stream, launch: Launch, args: $args,
                     buffers: buffers::$family<'_>,
                 ) -> Result<(), BackendError> {
-                    let scalars = Scalars(args);
-                    let mut builder = stream.launch_builder(&self.function);
-                    builder.arg(&scalars);
-                    $(builder.arg(slice!($kind, buffers.$p));)*
-                    // SAFETY: parameters are those of the contract, in its order; sizes are the caller's promise.
-                    let launched = unsafe {
-                        if together { builder.launch_cooperative(launch.into()) } else { builder.launch(launch.into()) }
-                    };
-                    launched
-                        .map(drop)
-                        .map_err(|source| BackendError::Launch { kernel: self.name.clone(), source: source.into() })
+                    let grid = Grid::from(launch);
+                    let grid = if together { grid.cooperative() } else { grid };
+                    let mut scalars = args;
+                    $(let mut $p = buffers.$p.address();)*
+                    let mut parameters = [(&raw mut scalars).cast::<c_void>(), $((&raw mut $p).cast()),*];
+                    // SAFETY: parameters are those of the contract, in its order; sizes are the caller's promise. Every buffer is used
+                    // on one stream only, except for tours of Lin-Kernighan that GPUs share: their streams wait for each other's events.
+                    let launched = unsafe { self.function.launch(stream, grid, &mut parameters) };
+                    launched.map_err(|error| not_launched(&self.name, error))
                 }
             }
         )*

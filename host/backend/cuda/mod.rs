@@ -4,6 +4,7 @@
 mod buffer;
 mod cards;
 mod device;
+mod error;
 mod launch;
 mod lin_kernighan;
 mod module;
@@ -20,7 +21,7 @@ pub use launch::{
     TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, prepare, trials, useful};
-pub use module::{Image, KernelFacts, kernels, load_function, load_text, texts};
+pub use module::{Image, KernelFacts, kernels, texts};
 pub use papers::colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use papers::descent::CudaDescent;
 pub use papers::genetic::CudaPopulation;

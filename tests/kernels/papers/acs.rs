@@ -19,8 +19,7 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{
-    LARGE, Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes,
-    small, upload,
+    LARGE, Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, sizes, small, upload,
 };
 use crate::harness::ignore;
 use crate::input::{Geometry, Random, is_tour, metrics, numbers, typed};
@@ -607,7 +606,6 @@ impl<'d> Grounds<'d> {
         let (device, args) = (self.device, AcsArgs { iteration, ..self.args });
         let (shared, global) = shape.memory(ants, args);
         let launch = Launch { grid: shape.grid, block: 32 * shape.warps, shared };
-        reserve_shared(device, &ants.kernel.function, shared);
         let mut memory = poisoned(device, global);
         let mut tours = poisoned(device, (args.ants * args.n * I::BYTES) as usize);
         let back = if args.rule.directed == 0 { &self.predecessor } else { &self.successor };

@@ -10,9 +10,7 @@ use antwarp_core::papers::ants::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
-use crate::gpu::{
-    LARGE, Poison, download, gpu, id_bytes, ids, load, poisoned, reserve_shared, sizes, small, upload,
-};
+use crate::gpu::{LARGE, Poison, download, gpu, id_bytes, ids, load, poisoned, sizes, small, upload};
 use crate::harness::ignore;
 use crate::input::{Geometry, Random, metrics, typed};
 use crate::papers::construct::{ANTS, Place, assert_same_tours, has_shared, serial_tours, state};
@@ -98,7 +96,6 @@ impl Case {
     ) -> Vec<u8> {
         let args = self.args;
         let launch = Launch { grid: GRID, block: 32 * warps, shared: self.shared(place, warps) };
-        reserve_shared(device, &kernel.function, launch.shared);
         let global = if place == Place::Global { u64::from(GRID * warps) * args.memory } else { 0 };
         let (state, lists) = (upload(device, &[state(done)]), upload(device, &id_bytes::<I>(&self.lists)));
         let (weights, points) = (upload(device, &self.weights), upload(device, self.geometry.points()));

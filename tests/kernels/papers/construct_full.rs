@@ -9,7 +9,7 @@ use antwarp_core::papers::ants::tabu::{Bitmask, Compact, ListCompression, Tabu};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
 
-use crate::gpu::{Poison, download, gpu, ids, load, poisoned, reserve_shared, sizes, upload};
+use crate::gpu::{Poison, download, gpu, ids, load, poisoned, sizes, upload};
 use crate::input::{Random, aligned};
 use crate::papers::construct::{ANTS, Place, assert_same_tours, serial_tours, state};
 
@@ -50,7 +50,6 @@ fn launched<I: NodeId>(
         Place::Global => (0, args.memory * u64::from(GRID)),
     };
     let launch = Launch { grid: GRID, block: 32 * warps, shared: TEAM_BYTES + in_shared as u32 };
-    reserve_shared(device, &kernel.function, launch.shared);
     let (state, weights) = (upload(device, &[state(done)]), upload(device, weights));
     let mut memory = poisoned(device, in_global as usize);
     let mut tours = poisoned(device, (args.ants * args.n * I::BYTES) as usize);

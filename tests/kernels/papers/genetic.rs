@@ -15,8 +15,7 @@ use antwarp_core::papers::genetic::{self, GenerationRules, Population, memory_by
 use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{
-    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, some,
-    upload,
+    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, sizes, some, upload,
 };
 use crate::input::{
     GEOMETRIES, Quad, Random, instances, is_tour, kernel_matrix, numbers, place_bytes, typed, with_geometry,
@@ -346,9 +345,6 @@ impl<I: NodeId> Case<I> {
         let is_shared = kernel.name.contains("_shared_");
         let bytes = self.args.memory as usize;
         let shared = if is_shared { bytes as u32 } else { 0 };
-        if is_shared {
-            reserve_shared(device, &kernel.function, shared);
-        }
         for grid in [self.args.count, FEW] {
             let what = format!("{}, {}, {grid} blocks", kernel.name, self.name);
             let mut t = Tables::new(device, &self.before);

@@ -13,8 +13,7 @@ use antwarp_core::papers::local_search::ants::{self, TourTables};
 use antwarp_core::team::{Serial, Slots};
 
 use crate::gpu::{
-    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, reserve_shared, sizes, some,
-    upload,
+    Poison, assert_same, download, gpu, guarded, id_bytes, ids, load, poisoned, sizes, some, upload,
 };
 use crate::input::{
     GEOMETRIES, OPERATORS, Quad, Random, directed, instances, is_tour, kernel_matrix, numbers, place_bytes,
@@ -210,7 +209,6 @@ impl Case {
         if !has_shared(device, &self.name, shared) {
             return None;
         }
-        reserve_shared(device, &kernel.function, shared);
         let args = SearchArgs {
             memory: memory as u64,
             n: problem.n(),

@@ -355,12 +355,6 @@ impl Case {
     pub fn elements(&self, bytes: &[u8]) -> Vec<u64> {
         bits(bytes, self.element_bytes)
     }
-
-    /// Most bytes of a replica.
-    pub fn largest_replica(&self) -> u32 {
-        let layouts = self.courses.iter().map(|c| c.layout).chain(self.looks.iter().map(|l| l.layout));
-        layouts.map(|layout| layout.bytes).max().unwrap_or(0)
-    }
 }
 
 /// All courses of a strategy on the CPU, to the best neighbours or to the first better ones.

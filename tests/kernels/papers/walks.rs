@@ -11,9 +11,9 @@ use antwarp_core::papers::problem::{
     MaxCut, NestedPerceptron, NestedTour, Partition, Perceptron, Qap, RotatedTour, SwappedTour, Weierstrass,
 };
 use antwarp_core::papers::search::{Layout, WalkState};
-use cudarc::driver::CudaFunction;
+use warpsmith::Function;
 
-use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, reserve_shared, small, upload};
+use crate::gpu::{Poison, download, gpu, guarded, load, poisoned, small, upload};
 use crate::papers::colony::on_every_ptx;
 use crate::papers::walk_cases::{Batch, Case, Course, Kind, Look, Snapshot, padded};
 use crate::papers::walk_instances::{Named, functions, graphs, partitions, perceptrons, qaps, tours};
@@ -114,14 +114,13 @@ impl Effort {
 }
 
 /// A kernel's most threads, and as many of a shape's as that.
-fn threads_of(function: &CudaFunction, (_, threads): Shape) -> u32 {
-    threads.min(function.max_threads_per_block().expect("the kernel's threads") as u32)
+fn threads_of(function: &Function, (_, threads): Shape) -> u32 {
+    threads.min(function.facts().block_threads)
 }
 
 /// Whether so many blocks, which wait for each other, run at the same time.
-fn are_resident(device: &Device, function: &CudaFunction, launch: Launch) -> bool {
-    let each =
-        function.occupancy_max_active_blocks_per_multiprocessor(launch.block, launch.shared as usize, None);
+fn are_resident(device: &Device, function: &Function, launch: Launch) -> bool {
+    let each = function.blocks_per_multiprocessor(launch.block, launch.shared);
     launch.grid <= each.expect("the kernel's occupancy") * device.multiprocessors()
 }
 
@@ -138,9 +137,8 @@ struct Walker {
 }
 
 impl Walker {
-    fn load(device: &Device, problem: &str, in_shared: bool, largest: u32) -> Walker {
+    fn load(device: &Device, problem: &str, in_shared: bool) -> Walker {
         let (name, function) = load(device, &walk_kernel(problem, in_shared));
-        reserve_shared(device, &function, CREW_BYTES + if in_shared { largest } else { 0 });
         Walker { kernel: Walks { name, function }, in_shared }
     }
 
@@ -308,9 +306,8 @@ impl Arrays {
 struct Looker(EvaluateNeighbors);
 
 impl Looker {
-    fn load(device: &Device, problem: &str, largest: u32) -> Looker {
+    fn load(device: &Device, problem: &str) -> Looker {
         let (name, function) = load(device, &format!("block_evaluate_{problem}"));
-        reserve_shared(device, &function, CREW_BYTES + largest);
         Looker(EvaluateNeighbors { name, function })
     }
 
@@ -385,7 +382,6 @@ fn check<P: OnThreads>(instances: Vec<Named>) {
     // Nobody looks at several neighbourhoods for the host to choose.
     let has_looker = cases.iter().all(|case| case.tables.problem::<P>().moves().levels() == 1);
     assert!(adopts, "no walk goes on from a rival's solution: nothing is tested");
-    let largest = cases.iter().map(Case::largest_replica).max().expect("an instance");
     let Some(gpu) = gpu() else { return };
     let own = gpu.machine().details;
     let mut all = Vec::new();
@@ -395,8 +391,8 @@ fn check<P: OnThreads>(instances: Vec<Named>) {
         let is_own = details == own;
         let walkers: &[bool] = if is_own { &[true, false] } else { &[true] };
         let walkers: Vec<Walker> =
-            walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared, largest)).collect();
-        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME, largest));
+            walkers.iter().map(|&in_shared| Walker::load(device, P::NAME, in_shared)).collect();
+        let looker = (is_own && has_looker).then(|| Looker::load(device, P::NAME));
         for (i, case) in cases.iter().enumerate() {
             // The first two instances of a problem differ most.
             let effort = if i < 2 && is_own && !small() { Effort::Full } else { Effort::Few };

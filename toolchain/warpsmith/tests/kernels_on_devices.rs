@@ -43,6 +43,62 @@ fn floats_of_16_bits_are_the_same_bits_everywhere(device: &Device) -> Result {
 }
 
 #[warpsmith::test]
+fn a_kernel_by_its_name(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    if device.is_cpu() {
+        let error = kernels.module().function("saxpy").unwrap_err();
+        assert!(error.to_string().contains("module!"), "{error}");
+        return Ok(());
+    }
+    let function = kernels.module().function("saxpy")?;
+    assert_eq!(function.name(), "saxpy");
+    assert!(function.facts().block_threads >= 256 && function.blocks_per_multiprocessor(256, 0)? > 0);
+    assert_eq!(function.blocks_per_multiprocessor(4096, 0)?, 0, "no block has as many threads");
+    let n = 1000;
+    let (x, y) = (stream.filled(n, 3.0f32)?, stream.filled(n, 0.5f32)?);
+    // A slice is two parameters in PTX.
+    let (mut a, mut x_at, mut y_at, mut len) = (2.0f32, x.address(), y.address(), n as u64);
+    let mut parameters = [
+        (&raw mut a).cast(),
+        (&raw mut x_at).cast(),
+        (&raw mut len).cast(),
+        (&raw mut y_at).cast(),
+        (&raw mut len).cast(),
+    ];
+    // SAFETY: the kernel's parameters; both buffers have `n` elements, and this stream alone uses them.
+    unsafe { function.launch(&stream, Grid::covering(n), &mut parameters)? };
+    assert_eq!(stream.download(&y)?, vec![6.5; n]);
+    // SAFETY: it is not launched with too few parameters, nor with a grid without blocks.
+    let [few, none] = unsafe {
+        [
+            function.launch(&stream, Grid::covering(n), &mut parameters[..4]),
+            function.launch(&stream, Grid::new(0, 256), &mut parameters),
+        ]
+    };
+    assert!(matches!(few, Err(Error::OtherSource { .. })), "{few:?}");
+    assert!(matches!(none, Err(Error::Grid { .. })), "{none:?}");
+    Ok(())
+}
+
+#[warpsmith::test]
+fn an_event_is_asked_and_moved(device: &Device) -> Result {
+    let (stream, other) = (device.stream()?, device.stream()?);
+    let mut moment = stream.mark()?;
+    let x = stream.filled(1000, 7u32)?;
+    stream.mark_again(&mut moment)?;
+    other.wait(&moment)?;
+    let mut y = other.zeroed(1000)?;
+    // SAFETY: the other stream waits for the moment when `x` is there, and nobody writes it after that.
+    unsafe { other.copy_unordered(&x, &mut y)? };
+    assert_eq!(other.download(&y)?, vec![7; 1000]);
+    moment.synchronize()?;
+    assert!(moment.has_come()?);
+    assert!(device.reaches(device)?);
+    assert_eq!(device.free_bytes()?.is_none(), device.is_cpu());
+    Ok(())
+}
+
+#[warpsmith::test]
 fn reduce(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
     let xs: Vec<f32> = numbers(5000).map(|v| (v % 64) as f32).collect();

@@ -1,16 +1,15 @@
 //! One GPU's part of a run of chained Lin-Kernighan: its kernels, its arrays, and the launches of a round.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use antwarp_core::kernels::TrialArgs;
 use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
 use antwarp_core::lin_kernighan::merge::{Merged, bit_words, pairs};
 use antwarp_core::lin_kernighan::trial::{self, TrialRound, packed};
-use cudarc::driver::{CudaEvent, CudaStream};
+use warpsmith::{Event, Stream};
 
 use super::super::device::LONG_GRACE;
-use super::super::papers::colony::{driver, reserve_shared};
+use super::super::error::failed;
 use super::super::tables::{device_matrix, place_bytes};
 use super::super::{
     Buffer, Device, Launch, PackChanges, PlaceNodes, PlanMerge, RunTrials, TEAM_BYTES, TakeChanges,
@@ -57,7 +56,7 @@ impl Kernels {
     ) -> Result<Kernels, BackendError> {
         let [run, place, take, pack, unpack, plan] =
             kernels_for(problem.places().kernel_name(), local_search);
-        let load = |name: String| device.prepared(&name).map(|function| (name, function));
+        let load = |name: String| device.function(&name).map(|function| (name, function));
         let (name, function) = load(run)?;
         let run = RunTrials { name, function };
         let (name, function) = load(take)?;
@@ -109,7 +108,7 @@ impl Buffers {
     /// Makes the arrays for the start tours in `begin`.
     fn new(
         device: &Device,
-        s: &Arc<CudaStream>,
+        s: &Stream,
         problem: &Problem,
         spec: &Spec,
         begin: &Begin,
@@ -168,7 +167,7 @@ struct Words {
 /// One GPU with its tours, which stay in its memory for the whole run.
 pub(super) struct Card<'p> {
     device: &'p Device,
-    stream: Arc<CudaStream>,
+    stream: Stream,
     problem: &'p Problem,
     local_search: Option<LocalSearch>,
     kernels: Kernels,
@@ -180,9 +179,9 @@ pub(super) struct Card<'p> {
     /// Blocks that make trials at the same time.
     blocks: u32,
     /// Recorded when all its trials of a round are made.
-    made: CudaEvent,
+    made: Event,
     /// Recorded when it has the results of other GPUs in the round.
-    taken: CudaEvent,
+    taken: Event,
 }
 
 impl<'p> Card<'p> {
@@ -193,16 +192,12 @@ impl<'p> Card<'p> {
         (spec, chains): (&Spec, Range<u32>),
         begin: &Begin,
     ) -> Result<Card<'p>, BackendError> {
-        device.context().bind_to_thread().map_err(driver("switching to a GPU"))?;
         let kernels = Kernels::load(device, problem, spec.local_search)?;
-        reserve_shared(&kernels.run.function, SHARED)?;
-        let blocks = kernels
-            .run
-            .function
-            .occupancy_max_active_blocks_per_multiprocessor(32 * WARPS, SHARED as usize, None)
-            .map_err(driver("asking for room on a multiprocessor"))?;
-        let stream = device.context().new_stream().map_err(driver("making a stream"))?;
-        let event = || device.context().new_event(None).map_err(driver("making an event"));
+        let blocks = kernels.run.function.blocks_per_multiprocessor(32 * WARPS, SHARED);
+        let blocks = blocks.map_err(failed("asking for room on a multiprocessor"))?;
+        let stream = device.new_stream()?;
+        let event = || stream.mark().map_err(failed("making an event"));
+        let (made, taken) = (event()?, event()?);
         Ok(Card {
             device,
             problem,
@@ -213,8 +208,8 @@ impl<'p> Card<'p> {
             words: None,
             chains,
             blocks: blocks.max(1) * device.multiprocessors(),
-            made: event()?,
-            taken: event()?,
+            made,
+            taken,
         })
     }
 
@@ -224,8 +219,8 @@ impl<'p> Card<'p> {
     }
 
     /// Returns the registers of a thread that makes trials.
-    pub(super) fn registers(&self) -> i32 {
-        self.kernels.run.function.num_regs().unwrap_or(0)
+    pub(super) fn registers(&self) -> u32 {
+        self.kernels.run.function.facts().registers
     }
 
     /// Returns the numbers of its tours.
@@ -365,8 +360,8 @@ impl<'p> Card<'p> {
     }
 
     /// Records that the work queued so far is its trials of a round.
-    pub(super) fn has_made(&self) -> Result<(), BackendError> {
-        self.made.record(&self.stream).map_err(driver("recording an event"))
+    pub(super) fn has_made(&mut self) -> Result<(), BackendError> {
+        self.stream.mark_again(&mut self.made).map_err(failed("recording an event"))
     }
 
     /// Returns whether it can read another GPU's memory.
@@ -384,12 +379,15 @@ impl<'p> Card<'p> {
     ) -> Result<(), BackendError> {
         let (args, launch) = (self.args(round, trials.clone()), self.warps(trials.len()));
         let (stream, b, other) = (&self.stream, &mut self.buffers, &from.buffers);
-        stream.wait(&from.made).map_err(driver("waiting for another GPU"))?;
+        stream.wait(&from.made).map_err(failed("waiting for another GPU"))?;
         if !reaches {
             let (first, count, most) = (trials.start as usize, trials.len(), MAX_SEGMENTS as usize);
-            b.gain.copy_from(stream, &other.gain, first, count)?;
-            b.count.copy_from(stream, &other.count, first, count)?;
-            return b.cuts.copy_from(stream, &other.cuts, first * most, count * most);
+            // SAFETY: the stream waits for the results to be made, and the other GPU for `taken` before it changes them.
+            unsafe {
+                b.gain.copy_from(stream, &other.gain, first, count)?;
+                b.count.copy_from(stream, &other.count, first, count)?;
+                return b.cuts.copy_from(stream, &other.cuts, first * most, count * most);
+            }
         }
         // SAFETY: both GPUs' arrays are of this problem and at least so many trials.
         unsafe {
@@ -410,13 +408,13 @@ impl<'p> Card<'p> {
     }
 
     /// Records that the work queued so far is its copies of a round.
-    pub(super) fn has_taken(&self) -> Result<(), BackendError> {
-        self.taken.record(&self.stream).map_err(driver("recording an event"))
+    pub(super) fn has_taken(&mut self) -> Result<(), BackendError> {
+        self.stream.mark_again(&mut self.taken).map_err(failed("recording an event"))
     }
 
     /// Makes work queued from now on wait until another GPU has its copies of the round.
     pub(super) fn wait_for(&self, other: &Card<'_>) -> Result<(), BackendError> {
-        self.stream.wait(&other.taken).map_err(driver("waiting for another GPU"))
+        self.stream.wait(&other.taken).map_err(failed("waiting for another GPU"))
     }
 
     /// Queues the merge of all trials of a round.
@@ -534,5 +532,14 @@ impl<'p> Card<'p> {
         b.ahead.write(stream, &ahead.repeat(chains))?;
         b.position.write(stream, &position.repeat(chains))?;
         b.costs.write(stream, &vec![cost; chains])
+    }
+}
+
+impl Drop for Card<'_> {
+    /// The last clone of a stream waits for its kernels when it is dropped. That of an abandoned launch is leaked instead.
+    fn drop(&mut self) {
+        if self.device.is_abandoned() {
+            std::mem::forget(self.stream.clone());
+        }
     }
 }

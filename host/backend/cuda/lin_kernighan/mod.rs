@@ -216,7 +216,7 @@ impl<'p> CudaLinKernighan<'p> {
         round: TrialRound,
         trials: impl Fn(usize) -> Range<u32>,
     ) -> Result<(), BackendError> {
-        self.cards.iter().try_for_each(Card::has_made)?;
+        self.cards.iter_mut().try_for_each(Card::has_made)?;
         let others = |i: usize| (0..self.cards.len()).filter(move |&j| j != i);
         let pairs: Vec<[usize; 2]> =
             (0..self.cards.len()).flat_map(|i| others(i).map(move |j| [i, j])).collect();
@@ -224,7 +224,7 @@ impl<'p> CudaLinKernighan<'p> {
             let Ok([card, other]) = self.cards.get_disjoint_mut([to, from]) else { continue };
             card.take(round, (other, self.reach), trials(from))?;
         }
-        self.cards.iter().try_for_each(Card::has_taken)?;
+        self.cards.iter_mut().try_for_each(Card::has_taken)?;
         // A merge changes data that others have to copy first.
         pairs.iter().try_for_each(|&[card, other]| self.cards[card].wait_for(&self.cards[other]))
     }

@@ -1,17 +1,15 @@
 //! Best improvement on a GPU. The tours stay in device memory for the whole run; after a batch of passes the host reads
 //! [`DescentState`], a few numbers.
 
-use std::time::Duration;
-
 use antwarp_core::kernels::PassArgs;
 use antwarp_core::papers::local_search::best::{DescentState, Proposal};
 use antwarp_core::papers::local_search::moves::scratch_words;
 use antwarp_core::papers::local_search::perturb::STEPS;
-use cudarc::driver::CudaEvent;
-use cudarc::driver::sys::CUevent_flags;
+use warpsmith::Event;
 
-use super::colony::{WARP, driver};
+use super::colony::WARP;
 use crate::backend::cuda::device::LONG_GRACE;
+use crate::backend::cuda::error::failed;
 use crate::backend::cuda::tables::{device_matrix, place_bytes};
 use crate::backend::cuda::{
     Buffer, Device, Launch, MakeMoves, ProposeMoves, SelectMove, SettleTours, TEAM_BYTES, TurnStretch,
@@ -163,16 +161,11 @@ impl<'p> CudaDescent<'p> {
     }
 
     /// Queues a pass; with `timed`, events around its evaluation.
-    fn pass(&mut self, temperature: f32, timed: bool) -> Result<Option<[CudaEvent; 2]>, BackendError> {
+    fn pass(&mut self, temperature: f32, timed: bool) -> Result<Option<[Event; 2]>, BackendError> {
         let (problem, spec) = (self.problem, &self.spec);
         let args = self.args(temperature);
         let (stream, k, b) = (self.device.stream(), &self.kernels, &mut self.buffers);
-        let event = || {
-            timed
-                .then(|| stream.record_event(Some(CUevent_flags::CU_EVENT_DEFAULT)))
-                .transpose()
-                .map_err(driver("timing kernels"))
-        };
+        let event = || timed.then(|| stream.record()).transpose().map_err(failed("timing kernels"));
         let scratch = 8 * scratch_words(WARP) * (BLOCK / WARP);
         let propose = Launch { grid: self.blocks, block: BLOCK, shared: TEAM_BYTES + scratch };
         let threads = problem.n().div_ceil(BLOCK).min(BLOCKS * self.device.multiprocessors());
@@ -273,9 +266,8 @@ impl Descent for CudaDescent<'_> {
         // Passes after the last one did nothing.
         let done = (state[0].passes - self.state.passes) as usize;
         for [before, after] in events.iter().take(done) {
-            let ms = before.elapsed_ms(after).map_err(driver("timing kernels"))?;
             self.evaluation.passes += 1;
-            self.evaluation.time += Duration::from_secs_f64(f64::from(ms) / 1e3);
+            self.evaluation.time += after.since(before).map_err(failed("timing kernels"))?;
         }
         self.state = state[0];
         Ok(self.state)
@@ -323,7 +315,7 @@ impl Descent for CudaDescent<'_> {
             "one tour, {} per pass, a warp per node, {} blocks of {BLOCK} threads, {} registers per thread, {}, places {}",
             self.spec.moves(),
             self.blocks,
-            self.kernels.propose.function.num_regs().unwrap_or(0),
+            self.kernels.propose.function.facts().registers,
             each_pass(self.evaluation),
             self.problem.places().kernel_name(),
         )

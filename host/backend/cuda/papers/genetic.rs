@@ -6,11 +6,11 @@ use antwarp_core::kernels::{GeneticArgs, SearchArgs};
 use antwarp_core::papers::ants::colony::{ColonyState, Limits};
 use antwarp_core::papers::genetic::generation::{record, recorded};
 use antwarp_core::papers::genetic::memory_bytes;
-use cudarc::driver::CudaEvent;
-use cudarc::driver::sys::CUevent_flags;
+use warpsmith::Event;
 
-use super::colony::{SearchPlan, Storage, WARP, driver, from_id_bytes, id_bytes, reserve_shared};
+use super::colony::{SearchPlan, Storage, WARP, from_id_bytes, id_bytes};
 use crate::backend::cuda::device::GRACE;
+use crate::backend::cuda::error::failed;
 use crate::backend::cuda::tables::{device_matrix, place_bytes};
 use crate::backend::cuda::{
     BreedIndividuals, Buffer, Device, FinishIndividuals, Launch, MakeIndividuals, TEAM_BYTES,
@@ -123,7 +123,7 @@ pub struct CudaPopulation<'p> {
     given: bool,
     state: ColonyState,
     /// Events around children, local search and the rest of each generation, once phases were asked for.
-    events: Option<Vec<[CudaEvent; 4]>>,
+    events: Option<Vec<[Event; 4]>>,
 }
 
 const NO_LIMITS: Limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
@@ -184,7 +184,7 @@ impl<'p> CudaPopulation<'p> {
             Buffer::from_slice(s, "the distance matrix", &matrix)?,
         );
         let (table, next) = (table()?, table()?);
-        let (memory, launch) = Self::layout(device, &kernels.breed, (n, children), storage)?;
+        let (memory, launch) = Self::layout(device, (n, children), storage)?;
         let global = if storage == Storage::SharedU16 { 0 } else { launch.grid as usize * memory };
         Ok(CudaPopulation {
             device,
@@ -217,18 +217,15 @@ impl<'p> CudaPopulation<'p> {
     /// Returns the bytes of jump indices per child, and the launch that makes children: all at a time, or as many as fit in memory.
     fn layout(
         device: &Device,
-        breed: &BreedIndividuals,
         (n, children): (u32, u32),
         storage: Storage,
     ) -> Result<(usize, Launch), BackendError> {
         if storage == Storage::SharedU16 {
             let memory = memory_bytes::<u16>(n);
-            reserve_shared(&breed.function, memory as u32)?;
             return Ok((memory, Launch { grid: children, block: WARP, shared: memory as u32 }));
         }
         let memory = memory_bytes::<u32>(n);
-        let (free, _) = device.context().mem_get_info().map_err(driver("asking for free memory"))?;
-        let room = (free / 4 * 3 / memory).clamp(1, children as usize);
+        let room = (device.free_bytes()? as usize / 4 * 3 / memory).clamp(1, children as usize);
         Ok((memory, Launch { grid: room as u32, block: WARP, shared: 0 }))
     }
 
@@ -402,13 +399,8 @@ impl<'p> CudaPopulation<'p> {
         Ok(())
     }
 
-    fn event(&self) -> Result<CudaEvent, BackendError> {
-        let make = || {
-            let event = self.device.context().new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
-            event.record(self.device.stream())?;
-            Ok(event)
-        };
-        make().map_err(driver("recording an event"))
+    fn event(&self) -> Result<Event, BackendError> {
+        self.device.stream().record().map_err(failed("recording an event"))
     }
 
     /// Reads the results of the last `queued` generations.
@@ -533,7 +525,7 @@ impl Colony for CudaPopulation<'_> {
             self.spec.groups,
             self.spec.rules(self.problem, 1, 1, false).children(),
             self.launch.grid,
-            self.kernels.breed.function.num_regs().unwrap_or(0),
+            self.kernels.breed.function.facts().registers,
         )
     }
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use antwarp_core::kernels::WalkArgs;
 use antwarp_core::papers::search::{Layout, WalkRules, WalkState};
-use cudarc::driver::CudaFunction;
+use warpsmith::Function;
 
-use super::colony::{WARP, reserve_shared};
+use super::colony::WARP;
 use crate::backend::cpu::fresh;
 use crate::backend::cuda::device::GRACE;
 use crate::backend::cuda::{
@@ -67,16 +67,14 @@ impl Fit {
     /// threads per block, or every multiple of a warp if `all`.
     fn new(
         device: &Device,
-        function: &CudaFunction,
+        function: &Function,
         (walks, neighbors, all): (u32, u64, bool),
         (in_shared, replica): (bool, u32),
-    ) -> Result<Fit, BackendError> {
+    ) -> Fit {
         let shared = CREW_BYTES + if in_shared { replica } else { 0 };
-        reserve_shared(function, shared)?;
-        let most_threads = function.max_threads_per_block().map_or(1024, |t| t as u32);
+        let most_threads = function.facts().block_threads;
         let resident = |threads: u32| {
-            let blocks =
-                function.occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None);
+            let blocks = function.blocks_per_multiprocessor(threads, shared);
             blocks.unwrap_or(0) * device.multiprocessors()
         };
         let mut shapes = Vec::new();
@@ -102,7 +100,7 @@ impl Fit {
                 2 * parts
             };
         }
-        Ok(Fit { in_shared, shared, shapes })
+        Fit { in_shared, shared, shapes }
     }
 }
 
@@ -147,7 +145,7 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
         let name = walk_kernel(name, in_shared);
         let kernel = WalksKernel { function: device.function(&name)?, name };
         let asked = (spec.walks, neighbors, spec.retune_all);
-        let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes))?;
+        let fit = Fit::new(device, &kernel.function, asked, (in_shared, layout.bytes));
         if fit.shapes.is_empty() {
             return Err(BackendError::Shape { kernel: kernel.name, needed: bytes(u64::from(layout.bytes)) });
         }
@@ -319,7 +317,7 @@ impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
             if self.spec.walks == 1 { "" } else { "s" },
             if parts == 1 { "" } else { "s" },
             self.tuner.trials(),
-            self.kernel.function.num_regs().unwrap_or(0),
+            self.kernel.function.facts().registers,
             bytes(u64::from(self.layout.bytes)),
             if self.fit.in_shared { "shared" } else { "global" },
         )
@@ -369,7 +367,7 @@ impl<'p, E: Plain> CudaNeighbors<'p, E> {
             return Err(refused());
         }
         let function = device.function(&name)?;
-        let fit = Fit::new(device, &function, (1, neighbors, false), (true, layout.bytes))?;
+        let fit = Fit::new(device, &function, (1, neighbors, false), (true, layout.bytes));
         // The paper has one thread per neighbour, 256 per block.
         let asked = spec.shape.and_then(|shape| shape.threads).unwrap_or(256);
         let fitting = fit.shapes.iter().filter(|shape| shape.threads <= asked);

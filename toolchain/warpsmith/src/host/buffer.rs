@@ -196,15 +196,18 @@ impl Drop for Memory {
         match (last, self.origin) {
             (Some(last), Origin::Stream) => {
                 let points: Vec<_> = uses.readers.drain(..).map(|reader| reader.point()).collect();
-                let _ = last.with(&gpu.spare, |stream| {
-                    for point in points.iter().flatten() {
-                        let _ = stream.wait(point);
-                    }
-                    // Of several devices, the one that was waited for may be the thread's now.
-                    bind_to_give_back(&gpu.context)?;
-                    // SAFETY: allocated by the same kind of call; the stream has waited for all that use it.
-                    unsafe { result::free_async(self.address, stream.cu_stream()) }
-                });
+                let _ = last.with(
+                    || gpu.spare(),
+                    |stream| {
+                        for point in points.iter().flatten() {
+                            let _ = stream.wait(point);
+                        }
+                        // Of several devices, the one that was waited for may be the thread's now.
+                        let _ = bind_to_give_back(&gpu.context);
+                        // SAFETY: allocated by the same kind of call; the stream has waited for all that use it.
+                        unsafe { result::free_async(self.address, stream.cu_stream()) }
+                    },
+                );
             }
             // SAFETY: allocated by the same kind of call; its owner has waited for the copies.
             (_, Origin::Pinned) => relaxed(|| unsafe {
@@ -214,9 +217,8 @@ impl Drop for Memory {
             }),
             // SAFETY: allocated by the same kind of call; the driver waits for all work of the device.
             _ => relaxed(|| unsafe {
-                if bind_to_give_back(&gpu.context).is_ok() {
-                    let _ = result::free_sync(self.address);
-                }
+                let _ = bind_to_give_back(&gpu.context);
+                let _ = result::free_sync(self.address);
             }),
         }
     }

@@ -96,8 +96,8 @@ fn write(folder: &std::path::Path, key: &Key, binary: &[u8]) -> std::io::Result<
     let written = fs::File::create(&beside).and_then(|mut file| {
         file.write_all(key.header.as_bytes())?;
         file.write_all(&hash(3, binary).to_le_bytes())?;
-        file.write_all(binary)?;
-        file.sync_all()
+        // Not waited for until it is on the disk: a file that is cut off is one that is not there.
+        file.write_all(binary)
     });
     let renamed = written.and_then(|()| fs::rename(&beside, folder.join(&key.name)));
     if renamed.is_err() {

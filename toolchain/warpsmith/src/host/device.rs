@@ -73,7 +73,15 @@ impl Device {
         Ok(Device(Arc::new(Kind::Gpu(gpu::Gpu::open(ordinal)?))))
     }
 
-    /// Returns what is known about each GPU.
+    /// Returns the number of GPUs, at least one, without opening any.
+    ///
+    /// # Errors
+    /// If there is no driver or no GPU.
+    pub fn count() -> Result<usize> {
+        gpu::count()
+    }
+
+    /// Returns what is known about each GPU, without opening any.
     ///
     /// # Errors
     /// If there is no driver or no GPU.
@@ -131,6 +139,36 @@ impl Device {
         match &*self.0 {
             Kind::Cpu(_) => Ok(()),
             Kind::Gpu(gpu) => gpu.context.synchronize().map_err(gpu::failed("waiting for the device")),
+        }
+    }
+
+    /// Returns the bytes of device memory that are free now; `None` on the CPU.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn free_bytes(&self) -> Result<Option<u64>> {
+        match &*self.0 {
+            Kind::Cpu(_) => Ok(None),
+            Kind::Gpu(gpu) => {
+                let (free, _) =
+                    gpu.context.mem_get_info().map_err(gpu::failed("asking for free device memory"))?;
+                Ok(Some(free as u64))
+            }
+        }
+    }
+
+    /// Lets kernels here read and write the memory of another device by its addresses, and returns whether they can: not every two
+    /// GPUs are connected for it. [`Stream::copy`] needs no such connection.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn reaches(&self, other: &Device) -> Result<bool> {
+        match (&*self.0, &*other.0) {
+            _ if self.is_same(other) => Ok(true),
+            (Kind::Gpu(own), Kind::Gpu(other)) => {
+                own.reaches(other).map_err(gpu::failed("connecting two devices"))
+            }
+            _ => Ok(false),
         }
     }
 

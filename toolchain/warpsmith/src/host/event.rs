@@ -23,6 +23,26 @@ impl Event {
         Ok(Event(Kind::Gpu(event.map_err(gpu::failed("recording an event"))?)))
     }
 
+    /// As `record`, but the event does not take the time.
+    pub(crate) fn mark(stream: &Stream) -> Result<Self> {
+        let Some(cuda) = stream.cuda() else { return Ok(Event(Kind::Cpu(Instant::now()))) };
+        let event = cuda.stream().record_event(None);
+        Ok(Event(Kind::Gpu(event.map_err(gpu::failed("recording an event"))?)))
+    }
+
+    pub(crate) fn record_again(&mut self, stream: &Stream) -> Result {
+        match (&mut self.0, stream.cuda()) {
+            (Kind::Cpu(moment), None) => *moment = Instant::now(),
+            (Kind::Gpu(event), Some(cuda)) => {
+                event.record(cuda.stream()).map_err(gpu::failed("recording an event"))?;
+            }
+            _ => {
+                return Err(Error::Misuse("an event of the CPU was used with a GPU, or the other way round"));
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn wait_on(&self, stream: &Stream) -> Result {
         match (&self.0, stream.cuda()) {
             (Kind::Cpu(_), None) => Ok(()),
@@ -44,10 +64,21 @@ impl Event {
         }
     }
 
+    /// Returns whether the moment has come, without waiting for it.
+    ///
+    /// # Errors
+    /// If what was queued before failed.
+    pub fn has_come(&self) -> Result<bool> {
+        match &self.0 {
+            Kind::Cpu(_) => Ok(true),
+            Kind::Gpu(event) => event.try_is_complete().map_err(gpu::failed("waiting for kernels")),
+        }
+    }
+
     /// Waits until both moments have come, and returns the time from `earlier` to this one, to about half a microsecond.
     ///
     /// # Errors
-    /// If what was queued before failed, or the events are of different devices.
+    /// If what was queued before failed, the events are of different devices, or one of them is of [`Stream::mark`].
     pub fn since(&self, earlier: &Event) -> Result<Duration> {
         match (&self.0, &earlier.0) {
             (Kind::Cpu(end), Kind::Cpu(start)) => Ok(end.duration_since(*start)),

@@ -3,7 +3,7 @@
 use std::format;
 use std::string::{String, ToString};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::vec::Vec;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -18,7 +18,7 @@ pub(crate) use cudarc::driver::sys::CUlimit as Limit;
 pub(crate) struct Gpu {
     pub context: Arc<CudaContext>,
     /// It takes memory back whose own stream captures a graph.
-    pub spare: Arc<CudaStream>,
+    spare: OnceLock<Arc<CudaStream>>,
     pub properties: Properties,
     pub limits: Limits,
     /// As the driver gives it: 1000 major + 10 minor.
@@ -211,8 +211,8 @@ impl Gpu {
         // SAFETY: buffers order their own uses on several streams (`Memory::order`).
         unsafe { context.disable_event_tracking() };
         let Known { properties, limits, driver } = known(ordinal).map_err(&fail)?;
-        let spare = context.new_stream().map_err(&fail)?;
-        Ok(Gpu { context, spare, properties, limits, driver, has_stack: Mutex::new(false) })
+        let (spare, has_stack) = (OnceLock::new(), Mutex::new(false));
+        Ok(Gpu { context, spare, properties, limits, driver, has_stack })
     }
 
     /// Sets the stack of each thread, as the program asks.
@@ -233,6 +233,47 @@ impl Gpu {
             // Where memory does not suffice the kernel may still do with less.
             let _ = is_less.then(|| self.context.set_limit(limit, UNKNOWN_STACK));
         }
+    }
+
+    /// Lets kernels here use the memory of another GPU, if the two are connected.
+    pub fn reaches(&self, other: &Gpu) -> core::result::Result<bool, DriverError> {
+        let (own, other) = (&self.context, &other.context);
+        own.bind_to_thread()?;
+        let mut can = 0;
+        // SAFETY: the devices exist; `can` and `pool` are written to, and the descriptor lives for the call that reads it.
+        unsafe {
+            sys::cuDeviceCanAccessPeer(&mut can, own.cu_device(), other.cu_device()).result()?;
+            if can == 0 {
+                return Ok(false);
+            }
+            let enabled = sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0);
+            if enabled != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
+                enabled.result()?;
+            }
+            if other.has_async_alloc() {
+                // Buffers come from a pool, which has access rules of its own.
+                let mut pool = core::ptr::null_mut();
+                sys::cuDeviceGetDefaultMemPool(&mut pool, other.cu_device()).result()?;
+                let access = sys::CUmemAccessDesc {
+                    location: sys::CUmemLocation {
+                        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                        id: own.cu_device(),
+                    },
+                    flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                };
+                sys::cuMemPoolSetAccess(pool, &access, 1).result()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the stream that takes memory back, which is made when it is first needed.
+    pub fn spare(&self) -> core::result::Result<&Arc<CudaStream>, DriverError> {
+        if let Some(spare) = self.spare.get() {
+            return Ok(spare);
+        }
+        let spare = self.context.new_stream()?;
+        Ok(self.spare.get_or_init(|| spare))
     }
 }
 

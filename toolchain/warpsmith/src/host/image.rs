@@ -2,8 +2,10 @@
 
 use core::ops::Range;
 use std::format;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::string::String;
+
+use flate2::bufread::DeflateDecoder;
 
 use super::{Error, Result};
 
@@ -77,11 +79,17 @@ impl Image {
 
     /// Returns the version of PTX in which it is written.
     pub(crate) fn version(&self) -> Result<(u32, u32)> {
-        let common = self.unpack(&self.common)?;
-        let line = common.lines().find_map(|line| line.trim().strip_prefix(".version "));
-        let version = line.and_then(|version| version.trim().split_once('.'));
-        let version = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        version.ok_or_else(|| damaged("it names no version of PTX"))
+        // It is among the first lines: the rest need not be unpacked.
+        for line in BufReader::new(self.unpacker(&self.common)?).lines() {
+            let line = line.map_err(|error| damaged(&format!("{error}")))?;
+            if let Some(version) = line.trim().strip_prefix(".version ") {
+                let version = version.trim().split_once('.');
+                let version =
+                    version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+                return version.ok_or_else(|| damaged("it names no version of PTX"));
+            }
+        }
+        Err(damaged("it names no version of PTX"))
     }
 
     fn join(&self, parts: &[Part]) -> Result<String> {
@@ -97,11 +105,15 @@ impl Image {
     }
 
     fn unpack(&self, stream: &Range<usize>) -> Result<String> {
-        let packed = self.packed.get(stream.clone()).ok_or_else(|| damaged("it is too short"))?;
         let mut text = String::new();
-        let unpacked = flate2::bufread::DeflateDecoder::new(packed).read_to_string(&mut text);
+        let unpacked = self.unpacker(stream)?.read_to_string(&mut text);
         unpacked.map_err(|error| damaged(&format!("{error}")))?;
         Ok(text)
+    }
+
+    fn unpacker(&self, stream: &Range<usize>) -> Result<DeflateDecoder<&'static [u8]>> {
+        let packed = self.packed.get(stream.clone()).ok_or_else(|| damaged("it is too short"))?;
+        Ok(DeflateDecoder::new(packed))
     }
 }
 

@@ -11,6 +11,7 @@ use cudarc::driver::{DriverError, result, sys};
 
 use super::buffer::Used;
 use super::device::{CPU_COOPERATIVE, CPU_LIMITS, Kind};
+use super::gpu::Gpu;
 use super::grid::Limits;
 use super::module::Loaded;
 use super::signature::{self, Parameter};
@@ -34,9 +35,6 @@ pub struct Launch<'a> {
     types: Option<&'static Shape>,
 }
 
-/// Dynamic shared memory that every kernel may have without asking.
-const USUAL_SHARED: u32 = 48 << 10;
-
 impl<'a> Launch<'a> {
     /// Checks device and grid.
     pub fn new(module: &Module, stream: &'a Stream, kernel: &'static str, grid: Grid) -> Result<Self> {
@@ -56,12 +54,8 @@ impl<'a> Launch<'a> {
                     in_capture?;
                 }
                 let loaded = module.loaded(kernel)?;
-                let threads = loaded.facts.block_threads.min(gpu.limits.threads);
-                let shared_bytes = gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes);
-                // In texts for older architectures a cluster is one block.
-                let has_clusters =
-                    gpu.limits.has_clusters && module.architecture().is_some_and(|of| of >= 90);
-                (Some(loaded), Limits { threads, shared_bytes, has_clusters, ..gpu.limits })
+                let limits = limits(gpu, &loaded);
+                (Some(loaded), limits)
             }
         };
         if let Some(problem) = grid.problem(&limits) {
@@ -148,10 +142,6 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// As [`Launch::run`].
     unsafe fn run_on_gpu(mut self, loaded: &Arc<Loaded>) -> Result {
-        let Some(queue) = self.stream.cuda() else {
-            return Err(Error::NoSuchKernel(self.kernel.to_string()));
-        };
-        let stream = queue.stream();
         let types = loaded.types.as_deref().zip(self.types);
         let difference = types
             .and_then(|(declared, passed)| signature::other_types(declared, passed.text()))
@@ -159,59 +149,71 @@ impl<'a> Launch<'a> {
         if let Some(difference) = difference {
             return Err(Error::OtherSource { kernel: self.kernel.to_string(), difference });
         }
-        let function = &loaded.function;
-        let own = loaded.facts.shared_bytes;
-        if let Kind::Gpu(gpu) = self.stream.device().kind()
-            && self.grid.shared_bytes > USUAL_SHARED.saturating_sub(own)
-        {
-            loaded.allow_shared(gpu, gpu.limits.shared_bytes.saturating_sub(own))?;
-        }
-        let (grid, parameters) = (self.grid, &mut self.parameters);
-        let launch = || {
-            let (blocks, threads) = (grid.blocks.tuple(), grid.threads.tuple());
-            let (handle, shared) = (function.cu_function(), grid.shared_bytes);
-            // SAFETY: the caller's promise about the parameters; the grid was checked.
-            unsafe {
-                if grid.is_cooperative {
-                    result::launch_cooperative_kernel(
-                        handle,
-                        blocks,
-                        threads,
-                        shared,
-                        stream.cu_stream(),
-                        parameters,
-                    )
-                } else if grid.cluster.count() > 1 {
-                    launch_clusters(handle, &grid, stream.cu_stream(), parameters)
-                } else {
-                    result::launch_kernel(handle, blocks, threads, shared, stream.cu_stream(), parameters)
-                }
-            }
-        };
-        let doing = "launching a kernel";
-        let launched = if grid.is_cooperative {
-            let turn = self.stream.outside_capture("a cooperative launch cannot be captured into a graph")?;
-            // Held until the launch is queued: one at a time.
-            let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
-            cooperative.order(queue, true)?;
-            let queued = self.stream.queue(&turn, &self.uses, doing, launch);
-            self.stream.keep(loaded);
-            queued
-        } else {
-            self.stream.enqueue(&self.uses, Some(loaded), doing, launch)
-        };
-        launched.map_err(|error| match error {
-            Error::Driver { message, .. }
-                if grid.is_cooperative && message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") =>
-            {
-                let problem =
-                    "more blocks than run at the same time, which a cooperative launch needs: use fewer"
-                        .to_string();
-                Error::Grid { kernel: self.kernel.to_string(), problem }
-            }
-            other => other,
-        })
+        // SAFETY: the caller's promise.
+        unsafe { launch_loaded(self.stream, loaded, self.grid, &self.uses, &mut self.parameters) }
     }
+}
+
+/// Returns what a device allows for a kernel.
+pub(crate) fn limits(gpu: &Gpu, loaded: &Loaded) -> Limits {
+    Limits {
+        threads: loaded.facts.block_threads.min(gpu.limits.threads),
+        shared_bytes: gpu.limits.shared_bytes.saturating_sub(loaded.facts.shared_bytes),
+        // In texts for older architectures a cluster is one block.
+        has_clusters: gpu.limits.has_clusters && loaded.capability >= 90,
+        ..gpu.limits
+    }
+}
+
+/// Queues a kernel on a GPU's stream, after whatever else uses the same memory.
+///
+/// # Safety
+/// The parameters are the kernel's, and `uses` is the memory in them, or other streams' use of it is in order. The grid was checked.
+pub(crate) unsafe fn launch_loaded(
+    stream: &Stream,
+    loaded: &Arc<Loaded>,
+    grid: Grid,
+    uses: &[Used],
+    parameters: &mut [*mut c_void],
+) -> Result {
+    let (Some(queue), Kind::Gpu(gpu)) = (stream.cuda(), stream.device().kind()) else {
+        return Err(Error::NoSuchKernel(loaded.name.clone()));
+    };
+    loaded.make_room(gpu, grid.shared_bytes)?;
+    let launch = || {
+        let (blocks, threads) = (grid.blocks.tuple(), grid.threads.tuple());
+        let (handle, shared) = (loaded.function.cu_function(), grid.shared_bytes);
+        let stream = queue.stream().cu_stream();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if grid.is_cooperative {
+                result::launch_cooperative_kernel(handle, blocks, threads, shared, stream, parameters)
+            } else if grid.cluster.count() > 1 {
+                launch_clusters(handle, &grid, stream, parameters)
+            } else {
+                result::launch_kernel(handle, blocks, threads, shared, stream, parameters)
+            }
+        }
+    };
+    let doing = "launching a kernel";
+    if !grid.is_cooperative {
+        return stream.enqueue(uses, Some(loaded), doing, launch);
+    }
+    let turn = stream.outside_capture("a cooperative launch cannot be captured into a graph")?;
+    // Held until the launch is queued: one at a time.
+    let mut cooperative = loaded.cooperative.lock().unwrap_or_else(PoisonError::into_inner);
+    cooperative.order(queue, true)?;
+    let queued = stream.queue(&turn, uses, doing, launch);
+    stream.keep(loaded);
+    queued.map_err(|error| match error {
+        Error::Driver { message, .. } if message.contains("COOPERATIVE_LAUNCH_TOO_LARGE") => {
+            let problem =
+                "more blocks than run at the same time, which a cooperative launch needs: use fewer"
+                    .to_string();
+            Error::Grid { kernel: loaded.name.clone(), problem }
+        }
+        other => other,
+    })
 }
 
 /// Launches a grid of clusters.

@@ -8,6 +8,7 @@ mod device;
 mod error;
 mod event;
 mod failure;
+mod function;
 mod gpu;
 mod graph;
 mod grid;
@@ -25,6 +26,7 @@ pub use buffer::{Buffer, DeviceSlice, Slice, SliceMut};
 pub use device::{Device, Properties};
 pub use error::{Error, Result};
 pub use event::Event;
+pub use function::Function;
 pub use graph::Graph;
 pub use grid::{Extent, Grid};
 #[doc(hidden)]

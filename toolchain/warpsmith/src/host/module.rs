@@ -8,7 +8,7 @@ use core::ptr::null_mut;
 use std::collections::HashMap;
 use std::format;
 use std::string::{String, ToString};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::vec;
 use std::vec::Vec;
 
@@ -35,12 +35,23 @@ struct Inner {
     device: Device,
     /// The text for the device; `None` on the CPU.
     image: Option<&'static Image>,
-    loaded: Mutex<HashMap<String, Arc<Loaded>>>,
+    kernels: Mutex<HashMap<String, Arc<Slot>>>,
+}
+
+/// Where a kernel is once it is loaded. The driver compiles several kernels at the same time, on as many threads.
+#[derive(Default)]
+struct Slot {
+    loaded: OnceLock<Arc<Loaded>>,
+    /// Held by the thread that loads it.
+    loading: Mutex<()>,
 }
 
 /// A kernel on a GPU.
 pub(crate) struct Loaded {
-    pub function: Function,
+    pub name: String,
+    /// The architecture of its text, times ten.
+    pub capability: u32,
+    pub function: Handle,
     pub facts: KernelFacts,
     /// What its text declares.
     pub parameters: Vec<Parameter>,
@@ -55,16 +66,16 @@ pub(crate) struct Loaded {
 }
 
 /// A kernel's function, which is unloaded when this goes: what launches it must keep it until it has run.
-pub(crate) struct Function(ManuallyDrop<CudaFunction>);
+pub(crate) struct Handle(ManuallyDrop<CudaFunction>);
 
-impl Deref for Function {
+impl Deref for Handle {
     type Target = CudaFunction;
     fn deref(&self) -> &CudaFunction {
         &self.0
     }
 }
 
-impl Drop for Function {
+impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: it is not used again. The thread may be capturing a graph, to which this kernel does not belong.
         relaxed(|| unsafe { ManuallyDrop::drop(&mut self.0) });
@@ -98,16 +109,25 @@ pub unsafe trait Named {
     const NAME: &'static str;
 }
 
+/// Shared memory that blocks of every kernel may have without asking.
+const USUAL_SHARED: u32 = 48 << 10;
+
 impl Loaded {
-    /// Lets blocks have this much dynamic shared memory. It is the same for all launches: they would lower it under each other.
-    pub fn allow_shared(&self, gpu: &Gpu, bytes: u32) -> Result {
+    /// Makes sure that blocks may have this much dynamic shared memory. Those that need more than the usual may have all: launches
+    /// on several threads would lower each other's.
+    pub fn make_room(&self, gpu: &Gpu, bytes: u32) -> Result {
+        let own = self.facts.shared_bytes;
+        if bytes <= USUAL_SHARED.saturating_sub(own) {
+            return Ok(());
+        }
+        let all = gpu.limits.shared_bytes.saturating_sub(own);
         let mut has_all = self.has_all_shared.lock().unwrap_or_else(PoisonError::into_inner);
         if *has_all {
             return Ok(());
         }
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let bound = gpu.context.bind_to_thread();
-        let set = bound.and_then(|()| self.function.set_attribute(attribute, bytes as i32));
+        let set = bound.and_then(|()| self.function.set_attribute(attribute, all as i32));
         set.map_err(gpu::failed("asking for dynamic shared memory"))?;
         *has_all = true;
         Ok(())
@@ -126,11 +146,24 @@ impl Module {
         let image = match device.kind() {
             Kind::Cpu(_) => None,
             Kind::Gpu(gpu) => {
-                let asked = std::env::var("WARPSMITH_ARCH").ok();
-                Some(choose(images, &gpu.properties, asked.as_deref())?)
+                let named = std::env::var("WARPSMITH_ARCH").ok();
+                let asked = named.as_deref().map(architecture_of).transpose()?;
+                Some(images.newest(&gpu.properties, asked)?)
             }
         };
-        Ok(Module(Arc::new(Inner { device: device.clone(), image, loaded: Mutex::default() })))
+        Ok(Module::new(device, image))
+    }
+
+    /// Takes this text for a device, which [`Images::newest`] chose.
+    ///
+    /// # Safety
+    /// As for [`Module::load`].
+    pub unsafe fn of(device: &Device, image: &'static Image) -> Self {
+        Module::new(device, (!device.is_cpu()).then_some(image))
+    }
+
+    fn new(device: &Device, image: Option<&'static Image>) -> Self {
+        Module(Arc::new(Inner { device: device.clone(), image, kernels: Mutex::default() }))
     }
 
     /// Returns the device.
@@ -155,13 +188,27 @@ impl Module {
         }
     }
 
+    fn kernels(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+        self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn is_loaded(&self, kernel: &str) -> bool {
-        self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner).contains_key(kernel)
+        self.kernels().get(kernel).is_some_and(|slot| slot.loaded.get().is_some())
     }
 
     pub(crate) fn loaded(&self, kernel: &str) -> Result<Arc<Loaded>> {
-        let mut all = self.0.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = all.get(kernel) {
+        let slot = {
+            let mut kernels = self.kernels();
+            match kernels.get(kernel) {
+                Some(slot) => match slot.loaded.get() {
+                    Some(loaded) => return Ok(loaded.clone()),
+                    None => slot.clone(),
+                },
+                None => kernels.entry(kernel.to_string()).or_default().clone(),
+            }
+        };
+        let _loading = slot.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = slot.loaded.get() {
             return Ok(loaded.clone());
         }
         let (Kind::Gpu(gpu), Some(image)) = (self.device().kind(), self.0.image) else {
@@ -169,13 +216,29 @@ impl Module {
         };
         // Another stream may be one that this thread captures.
         let loaded = Arc::new(relaxed(|| load(gpu, image, kernel))?);
-        all.insert(kernel.to_string(), loaded.clone());
-        Ok(loaded)
+        Ok(slot.loaded.get_or_init(|| loaded).clone())
     }
 }
 
-/// Returns the newest text that the device and its driver can run. `asked` names another, as `sm_70`.
-fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>) -> Result<&'static Image> {
+impl Images {
+    /// Returns the newest text that the device and its driver can run. `asked` asks for one architecture, 70 for `sm_70`.
+    ///
+    /// # Errors
+    /// If there are no kernels, or none of that architecture, or the device or the driver is too old for them.
+    pub fn newest(&'static self, properties: &Properties, asked: Option<u32>) -> Result<&'static Image> {
+        choose(self, properties, asked)
+    }
+}
+
+/// Reads the name of an architecture, as `sm_70`.
+fn architecture_of(name: &str) -> Result<u32> {
+    let number = name.strip_prefix("sm_").and_then(|number| number.parse().ok());
+    number.ok_or_else(|| {
+        Error::NoKernels(format!("WARPSMITH_ARCH={name} names no architecture: write it as sm_70"))
+    })
+}
+
+fn choose(images: &'static Images, properties: &Properties, asked: Option<u32>) -> Result<&'static Image> {
     if let Some(why) = images.missing {
         return Err(Error::NoKernels(why.to_string()));
     }
@@ -184,7 +247,7 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
     let mut needed = None;
     let mut best: Option<&'static Image> = None;
     for image in images.texts {
-        let is_asked = asked.is_none_or(|name| name == format!("sm_{}", image.capability));
+        let is_asked = asked.is_none_or(|asked| asked == image.capability);
         if image.capability > capability || !is_asked {
             continue;
         }
@@ -206,7 +269,7 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<&str>)
     match (lowest, asked) {
         (Some(needed), None) => Err(Error::OldDevice { device, capability, needed }),
         (Some(_), Some(asked)) => Err(Error::NoKernels(format!(
-            "WARPSMITH_ARCH={asked} names no architecture of the build that {device} (sm_{capability}) can run"
+            "sm_{asked}, which was asked for, is no architecture of the build that {device} (sm_{capability}) can run"
         ))),
         (None, _) => Err(Error::NoKernels("the build script compiled none".to_string())),
     }
@@ -234,7 +297,8 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
             load_binary(gpu, binary, kernel).map_err(|error| gpu::not_loaded(kernel, error, ""))?
         }
     };
-    let watch = has_record.then(|| Failure::watch(&gpu.spare, &module, kernel)).transpose();
+    let watch =
+        has_record.then(|| gpu.spare().and_then(|spare| Failure::watch(spare, &module, kernel))).transpose();
     let watch = watch.map_err(gpu::failed("giving a kernel memory for its message"))?;
     if is_stack_unknown {
         gpu.make_stack();
@@ -247,7 +311,9 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
         block_threads: function.max_threads_per_block().map_err(&fail)? as u32,
     };
     Ok(Loaded {
-        function: Function(ManuallyDrop::new(function)),
+        name: kernel.to_string(),
+        capability: image.capability,
+        function: Handle(ManuallyDrop::new(function)),
         facts,
         parameters,
         types,
@@ -365,13 +431,15 @@ mod tests {
         assert_eq!(chosen((12, 0), (13, 0), None), Ok(90));
         assert_eq!(chosen((8, 6), (13, 0), None), Ok(70));
         assert_eq!(chosen((9, 0), (11, 8), None), Ok(70), "the driver does not read PTX 8.0");
-        assert_eq!(chosen((9, 0), (12, 0), Some("sm_70")), Ok(70));
+        assert_eq!(chosen((9, 0), (12, 0), Some(70)), Ok(70));
         let old = chosen((7, 0), (10, 2), None).unwrap_err();
         assert_eq!(old, Error::OldDriver { driver: (10, 2), needed: (11, 0) });
         assert!(old.to_string().contains("update the driver"), "{old}");
         let old = chosen((6, 1), (13, 0), None).unwrap_err();
         assert!(old.to_string().contains("6.1") && old.to_string().contains("sm_61"), "{old}");
-        assert!(matches!(chosen((8, 0), (13, 0), Some("sm_90")), Err(Error::NoKernels(_))));
+        assert!(matches!(chosen((8, 0), (13, 0), Some(90)), Err(Error::NoKernels(_))));
+        assert_eq!(architecture_of("sm_70"), Ok(70));
+        assert!(matches!(architecture_of("70"), Err(Error::NoKernels(_))));
         let none = Box::leak(Box::new(Images::none("no compiler: install one")));
         let none = choose(none, &device((9, 0), (13, 0)), None).unwrap_err();
         assert!(none.to_string().contains("no compiler: install one"), "{none}");

@@ -1,5 +1,6 @@
 //! Streams of the driver, and the graphs that they capture.
 
+use core::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaStream, DriverError, sys};
@@ -47,15 +48,19 @@ impl Queue {
     }
 
     /// Calls with the stream, if it captures nothing, else with another that waits for everything before.
-    pub fn with<R>(
+    pub fn with<'a, R>(
         &self,
-        other: &Arc<CudaStream>,
+        other: impl FnOnce() -> Result<&'a Arc<CudaStream>, DriverError>,
         call: impl FnOnce(&Arc<CudaStream>) -> R,
     ) -> Result<R, DriverError> {
         let before = self.before();
         match &*before {
             None => Ok(call(&self.stream)),
-            Some(event) => other.wait(event).map(|()| call(other)),
+            // Some calls that other streams may make would end the capture if its own thread made them.
+            Some(event) => relaxed(|| {
+                let other = other()?;
+                other.wait(event).map(|()| call(other))
+            }),
         }
     }
 
@@ -64,6 +69,7 @@ impl Queue {
         let mut before = self.before();
         let event = self.stream.record_event(None)?;
         self.stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        CAPTURES.set(CAPTURES.get() + 1);
         *before = Some(Arc::new(event));
         Ok(())
     }
@@ -73,12 +79,22 @@ impl Queue {
         let mut before = self.before();
         let ended = self.stream.end_capture(sys::CUgraphInstantiate_flags(0));
         *before = None;
+        CAPTURES.set(CAPTURES.get().saturating_sub(1));
         ended
     }
 }
 
+std::thread_local! {
+    /// Graphs that this thread captures now.
+    static CAPTURES: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Makes a call that has nothing to do with what this thread may be capturing, and that the driver would forbid meanwhile.
 pub(crate) fn relaxed<R>(call: impl FnOnce() -> R) -> R {
+    // Outside of a capture the driver forbids nothing.
+    if CAPTURES.get() == 0 {
+        return call();
+    }
     struct Back(sys::CUstreamCaptureMode);
     impl Drop for Back {
         fn drop(&mut self) {

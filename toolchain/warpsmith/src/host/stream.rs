@@ -294,9 +294,40 @@ impl Stream {
     /// # Errors
     /// If the lengths differ, `to` is of another device than the stream, only one of the two is on the CPU, or the driver fails.
     pub fn copy<T: DeviceCopy>(&self, from: &DeviceSlice<T>, to: &mut DeviceSlice<T>) -> Result {
+        let uses = [(from.memory().clone(), false), (to.memory().clone(), true)];
+        self.copy_after(&uses, from, to)
+    }
+
+    /// As [`Stream::copy`], but not in order with other streams.
+    ///
+    /// A stream that waits for another waits for all that was queued there until now. Where streams work in step and wait for each
+    /// other's [events](Stream::wait), that is more than they need.
+    ///
+    /// # Errors
+    /// As [`Stream::copy`].
+    ///
+    /// # Safety
+    /// What other streams do with the two, and their end, is in order with this copy by events.
+    pub unsafe fn copy_unordered<T: DeviceCopy>(
+        &self,
+        from: &DeviceSlice<T>,
+        to: &mut DeviceSlice<T>,
+    ) -> Result {
+        if self.cuda().is_none() {
+            return self.copy(from, to);
+        }
+        self.copy_after(&[], from, to)
+    }
+
+    /// Copies after whatever else uses these.
+    fn copy_after<T: DeviceCopy>(
+        &self,
+        uses: &[Used],
+        from: &DeviceSlice<T>,
+        to: &mut DeviceSlice<T>,
+    ) -> Result {
         same_length(from.len(), to.len())?;
         to.check(self.device())?;
-        let uses = [(from.memory().clone(), false), (to.memory().clone(), true)];
         let (source, target, bytes) = (from.address(), to.address(), from.bytes());
         let (from_pointer, to_pointer) = (from.pointer().cast::<u8>(), to.pointer().cast::<u8>());
         match (self.cuda(), from.device().kind(), to.device().kind()) {
@@ -304,7 +335,7 @@ impl Stream {
             (Some(queue), Kind::Gpu(a), Kind::Gpu(b)) => {
                 let stream = queue.stream();
                 // SAFETY: as many bytes of both, which are kept alive until their streams are done.
-                self.enqueue(&uses, None, "copying on the device", || unsafe {
+                self.enqueue(uses, None, "copying on the device", || unsafe {
                     if from.device().is_same(to.device()) {
                         return result::memcpy_dtod_async(target, source, bytes, stream.cu_stream());
                     }
@@ -313,7 +344,7 @@ impl Stream {
                 })
             }
             (None, Kind::Cpu(_), Kind::Cpu(_)) => self.work(
-                &uses,
+                uses,
                 // SAFETY: addresses; as many bytes of both, which `uses` keeps alive and locked, perhaps parts of one buffer.
                 unsafe {
                     Work::assume_send(Box::new(move || {
@@ -343,6 +374,24 @@ impl Stream {
     pub fn record(&self) -> Result<Event> {
         let _turn = self.outside_capture("events cannot be recorded while a graph is captured")?;
         Event::record(self)
+    }
+
+    /// As [`Stream::record`], but the event does not take the time: for work that waits for it, or to ask whether it has come.
+    ///
+    /// # Errors
+    /// As [`Stream::record`].
+    pub fn mark(&self) -> Result<Event> {
+        let _turn = self.outside_capture("events cannot be recorded while a graph is captured")?;
+        Event::mark(self)
+    }
+
+    /// Moves an event of the same device to this moment. What waits for it already waits for the moment before.
+    ///
+    /// # Errors
+    /// As [`Stream::record`], or if the event is of another device.
+    pub fn mark_again(&self, event: &mut Event) -> Result {
+        let _turn = self.outside_capture("events cannot be recorded while a graph is captured")?;
+        event.record_again(self)
     }
 
     /// Lets what is queued from now on wait for an event.

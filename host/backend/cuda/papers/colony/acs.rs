@@ -4,7 +4,8 @@ use antwarp_core::kernels::AcsArgs;
 use antwarp_core::papers::ants::acs;
 use antwarp_core::papers::ants::colony::{ColonyState, Depositor};
 
-use super::{Ants, Iterate, Storage, WARP, driver, reserve_shared};
+use super::{Ants, Iterate, Storage, WARP};
+use crate::backend::cuda::error::failed;
 use crate::backend::cuda::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs, buffers};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, State};
@@ -80,7 +81,6 @@ impl Plan {
             |of_block: usize| if storage == Storage::GlobalU32 { 0 } else { (of_block * memory) as u32 };
         if walks {
             let launch = Launch { grid, block: warps * WARP, shared: shared(of_block as usize) };
-            reserve_shared(&kernel.function, launch.shared)?;
             return Ok(Plan { kernel, storage, memory, launch, in_global: ants as usize });
         }
         // A few ants per block: they share the trails in the multiprocessor's cache.
@@ -93,10 +93,9 @@ impl Plan {
         };
         let mut launch =
             Launch { grid: ants.div_ceil(warps), block: warps * WARP, shared: shared(warps as usize) };
-        reserve_shared(&kernel.function, launch.shared)?;
         if storage == Storage::GlobalU32 {
             let f = &kernel.function;
-            let resident = f.occupancy_max_active_blocks_per_multiprocessor(launch.block, 0, None);
+            let resident = f.blocks_per_multiprocessor(launch.block, 0);
             launch.grid = launch.grid.min(resident.unwrap_or(1).max(1) * units);
         }
         Ok(Plan { kernel, storage, memory, launch, in_global: (launch.grid * warps) as usize })
@@ -110,7 +109,7 @@ impl Plan {
             bytes(spec.memory_bytes(problem) as u64),
             self.launch.grid,
             self.launch.block / WARP,
-            self.kernel.function.num_regs().unwrap_or(0),
+            self.kernel.function.facts().registers,
             bytes(u64::from(self.launch.shared)),
             self.storage.name(),
         )
@@ -215,7 +214,7 @@ impl<'p> CudaAcs<'p> {
                 },
             )?;
         }
-        stream.synchronize().map_err(driver("filling the pheromone memory"))
+        stream.synchronize().map_err(failed("filling the pheromone memory"))
     }
 
     /// Queues these phases, or whole tours.

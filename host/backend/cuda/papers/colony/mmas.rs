@@ -1,15 +1,18 @@
 //! MAX-MIN Ant System on a GPU.
 
+use std::time::Duration;
+
 use antwarp_core::kernels::{ConstructArgs, TrailArgs};
 use antwarp_core::node::NodeId;
 use antwarp_core::papers::ants::colony::{ColonyState, Depositor};
 use antwarp_core::papers::ants::construct;
 use antwarp_core::papers::ants::select::{Reservoir, Roulette};
 use antwarp_core::papers::ants::tabu::{Bitmask, Compact, ListCompression, Tabu};
-use cudarc::driver::CudaFunction;
+use warpsmith::Function;
 
-use super::{Ants, Iterate, Storage, TEAM_BYTES, WARP, driver, reserve_shared};
+use super::{Ants, Iterate, Storage, TEAM_BYTES, WARP};
 use crate::backend::cuda::device::GRACE;
+use crate::backend::cuda::error::failed;
 use crate::backend::cuda::{
     Buffer, ConstructCandidates, ConstructFull, Device, Launch, PrepareTrails, UpdateTrails, buffers,
 };
@@ -79,7 +82,7 @@ enum Construct {
 }
 
 impl Construct {
-    fn function(&self) -> &CudaFunction {
+    fn function(&self) -> &Function {
         match self {
             Construct::Full(k) => &k.function,
             Construct::Candidates(k) => &k.function,
@@ -118,10 +121,6 @@ impl Plan {
             None if full => 4.min(plan.most_useful_warps(n)),
             _ => plan.ants_per_block(device, spec.ants),
         };
-        if storage != Storage::GlobalU32 {
-            let most = (TEAM_BYTES + plan.memory as u32).min(device.shared_limit());
-            reserve_shared(plan.construct.function(), most.max(plan.shared_bytes()))?;
-        }
         Ok(plan)
     }
 
@@ -147,13 +146,7 @@ impl Plan {
 
     fn blocks_per_multiprocessor(&self) -> u32 {
         let f = self.construct.function();
-        f.occupancy_max_active_blocks_per_multiprocessor(
-            self.warps * WARP,
-            self.shared_bytes() as usize,
-            None,
-        )
-        .unwrap_or(1)
-        .max(1)
+        f.blocks_per_multiprocessor(self.warps * WARP, self.shared_bytes()).unwrap_or(1).max(1)
     }
 
     /// Returns a launch with blocks for all ants; where their memory is global, no more than run at once.
@@ -162,8 +155,10 @@ impl Plan {
             Construct::Full(_) => ants,
             Construct::Candidates(_) => ants.div_ceil(self.warps),
         };
-        let resident = self.blocks_per_multiprocessor() * device.multiprocessors();
-        let grid = if self.storage == Storage::GlobalU32 { blocks.min(resident) } else { blocks };
+        let grid = match self.storage {
+            Storage::GlobalU32 => blocks.min(self.blocks_per_multiprocessor() * device.multiprocessors()),
+            _ => blocks,
+        };
         Launch { grid, block: self.warps * WARP, shared: self.shared_bytes() }
     }
 
@@ -178,7 +173,7 @@ impl Plan {
             "{variant}, {} warps {per}, {} registers per thread, {} shared memory per block, {blocks} blocks per \
              multiprocessor ({} of 64 warps), ids and tabu {}",
             self.warps,
-            f.num_regs().unwrap_or(0),
+            f.facts().registers,
             bytes(u64::from(self.shared_bytes())),
             blocks * self.warps,
             self.storage.name(),
@@ -189,7 +184,7 @@ impl Plan {
 /// Tries numbers of warps per ant in the first iterations; the tours do not depend on them.
 struct Tuning {
     left: Vec<u32>,
-    best: (f32, u32),
+    best: (Duration, u32),
 }
 
 /// A colony whose tours, trails and best tour stay in device memory for the whole run.
@@ -233,7 +228,7 @@ impl<'p> CudaColony<'p> {
         let tuning = tune.then(|| Tuning {
             // The first one also pays for cold caches, so it is measured again.
             left: [4, 1, 2, 3, 4, 6, 8, 12, 16].into_iter().filter(|&w| w <= most).collect(),
-            best: (f32::INFINITY, plan.warps),
+            best: (Duration::MAX, plan.warps),
         });
         let launch = plan.launch(device, spec.ants);
         let teams = match (plan.storage, &plan.construct) {
@@ -297,7 +292,7 @@ impl<'p> CudaColony<'p> {
                 },
             )?;
         }
-        stream.synchronize().map_err(driver("filling the pheromone memory"))
+        stream.synchronize().map_err(failed("filling the pheromone memory"))
     }
 
     /// Runs one iteration with another number of warps, and times it.
@@ -307,7 +302,7 @@ impl<'p> CudaColony<'p> {
         self.iterate()?;
         let end = self.ants.event()?;
         self.ants.device.wait(enough, GRACE)?;
-        let time = start.elapsed_ms(&end).map_err(driver("timing kernels"))?;
+        let time = end.since(&start).map_err(failed("timing kernels"))?;
         if let Some(tuning) = &mut self.tuning
             && self.ants.queued > 1
             && time < tuning.best.0

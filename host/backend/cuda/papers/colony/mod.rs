@@ -7,15 +7,13 @@ mod mmas;
 pub use acs::CudaAcs;
 pub use mmas::CudaColony;
 
-use std::time::Duration;
-
 use antwarp_core::kernels::{CostArgs, JudgeArgs, SearchArgs};
 use antwarp_core::papers::ants::colony::{ColonyRules, ColonyState, Depositor};
 use antwarp_core::papers::local_search::ants as search;
-use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute};
-use cudarc::driver::{CudaEvent, CudaFunction, DriverError};
+use warpsmith::Event;
 
 use crate::backend::cuda::device::GRACE;
+use crate::backend::cuda::error::failed;
 use crate::backend::cuda::tables::{device_matrix, place_bytes};
 use crate::backend::cuda::{Buffer, Device, Judge, Launch, LocalSearch as SearchKernel, TourCosts, buffers};
 use crate::engine::{BackendError, Enough, LocalSearch, Phases, Problem, State};
@@ -121,9 +119,8 @@ impl SearchPlan {
         let n = problem.n();
         let memory = if shared { search::memory_bytes::<u16>(n) } else { search::memory_bytes::<u32>(n) };
         let bytes = TEAM_BYTES + if shared { memory as u32 } else { 0 };
-        reserve_shared(&function, bytes)?;
         let block = SEARCH_WARPS * WARP;
-        let fit = function.occupancy_max_active_blocks_per_multiprocessor(block, bytes as usize, None);
+        let fit = function.blocks_per_multiprocessor(block, bytes);
         let resident = fit.unwrap_or(1).max(1) * device.multiprocessors();
         let grid = if shared { ants } else { ants.min(resident) };
         let launch = Launch { grid, block, shared: bytes };
@@ -152,34 +149,17 @@ pub(in crate::backend::cuda) fn from_id_bytes(storage: Storage, raw: &[u8]) -> V
 /// Returns the times between events around construction, local search and the rest of iterations, once they are done.
 pub(in crate::backend::cuda) fn phases(
     device: &Device,
-    events: &[[CudaEvent; 4]],
+    events: &[[Event; 4]],
 ) -> Result<Phases, BackendError> {
-    device.stream().synchronize().map_err(driver("running kernels"))?;
+    device.stream().synchronize().map_err(failed("running kernels"))?;
     let mut phases = Phases { iterations: events.len() as u32, ..Phases::default() };
     for [before, built, searched, after] in events {
-        let ms = |a: &CudaEvent, b: &CudaEvent| {
-            a.elapsed_ms(b)
-                .map(|t| Duration::from_secs_f64(f64::from(t) / 1e3))
-                .map_err(driver("timing kernels"))
-        };
-        phases.construction += ms(before, built)?;
-        phases.local_search += ms(built, searched)?;
-        phases.rest += ms(searched, after)?;
+        let time = |a: &Event, b: &Event| b.since(a).map_err(failed("timing kernels"));
+        phases.construction += time(before, built)?;
+        phases.local_search += time(built, searched)?;
+        phases.rest += time(searched, after)?;
     }
     Ok(phases)
-}
-
-/// Lets a kernel use this much shared memory.
-pub(in crate::backend::cuda) fn reserve_shared(
-    function: &CudaFunction,
-    bytes: u32,
-) -> Result<(), BackendError> {
-    let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    function.set_attribute(most, bytes as i32).map_err(driver("reserving shared memory"))
-}
-
-pub(in crate::backend::cuda) fn driver(doing: &'static str) -> impl Fn(DriverError) -> BackendError {
-    move |source| BackendError::Driver { doing, source: source.into() }
 }
 
 /// The ants' tours, and their results.
@@ -215,7 +195,7 @@ struct Ants<'p> {
     /// Iterations queued so far; the same as those done unless the target was reached.
     queued: u32,
     /// Events around construction, local search and the rest of each iteration, once phases were asked for.
-    events: Option<Vec<[CudaEvent; 4]>>,
+    events: Option<Vec<[Event; 4]>>,
 }
 
 impl<'p> Ants<'p> {
@@ -352,13 +332,8 @@ impl<'p> Ants<'p> {
         }
     }
 
-    fn event(&self) -> Result<CudaEvent, BackendError> {
-        let make = || {
-            let event = self.device.context().new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?;
-            event.record(self.device.stream())?;
-            Ok(event)
-        };
-        make().map_err(driver("recording an event"))
+    fn event(&self) -> Result<Event, BackendError> {
+        self.device.stream().record().map_err(failed("recording an event"))
     }
 
     /// Returns the state before the first iteration.
