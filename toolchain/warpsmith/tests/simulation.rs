@@ -190,3 +190,65 @@ fn a_loop_that_looks_for_ever_ends_soon() -> Result {
     assert!(start.elapsed().as_secs() < 40, "{:?}", start.elapsed());
     Ok(())
 }
+
+#[kernel]
+fn recurses(depth: u32, y: &mut Slots<u32>) {
+    fn down(depth: u32) -> u32 {
+        let place = std::hint::black_box([depth; 64]);
+        if depth == 0 { 0 } else { down(depth - 1) + place[(depth % 64) as usize] }
+    }
+    y.set(thread::index(), down(depth));
+}
+
+/// A thread's stack holds half a mebibyte; an overflow ends the process with a message.
+#[test]
+fn an_overflow_of_the_stack_is_named() -> Result {
+    const OVERFLOWS: &str = "WARPSMITH_TEST_OVERFLOWS";
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(64)?;
+    kernels.recurses(&stream, (1, 64), (1000, &mut y))?;
+    assert!(stream.download(&y)?.iter().all(|&sum| sum == 500_500));
+    if std::env::var_os(OVERFLOWS).is_some() {
+        kernels.recurses(&stream, (1, 64), (1_000_000, &mut y))?;
+        return Ok(());
+    }
+    let own = ["--exact", "an_overflow_of_the_stack_is_named", "--nocapture"];
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(own)
+        .env(OVERFLOWS, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("overflowed"), "{said}");
+    Ok(())
+}
+
+#[kernel]
+fn launches_another(y: &mut Slots<u32>) {
+    let at = thread::index();
+    sync_threads();
+    let device = Device::cpu_shuffled(at.get() as u64);
+    let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+    let mut inner = stream.zeroed(8).unwrap();
+    kernels.counts_after_a_barrier(&stream, (1, 8), (&mut inner,)).unwrap();
+    sync_threads();
+    y.set(at, stream.download(&inner).unwrap().iter().sum());
+}
+
+#[kernel]
+fn counts_after_a_barrier(y: &mut Slots<u32>) {
+    sync_threads();
+    y.set(thread::index(), thread::in_block() + 10 * block::threads());
+}
+
+/// On the host a kernel is a function like any other, which may launch kernels.
+#[test]
+fn a_launch_in_a_kernel() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(4)?;
+    kernels.launches_another(&stream, (1, 4), (&mut y,))?;
+    assert_eq!(stream.download(&y)?, [28 + 640; 4]);
+    Ok(())
+}
