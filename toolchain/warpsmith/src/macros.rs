@@ -192,3 +192,102 @@ macro_rules! device_assert {
         ::core::assert!($condition, "{}", $text)
     };
 }
+
+/// Registers a test for [`test_main`].
+#[cfg(all(feature = "harness", not(target_os = "cuda")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_test {
+    ($kind:ident, $function:path, $is_ignored:literal, $panics:expr) => {
+        $crate::harness::inventory::submit! {
+            $crate::harness::Registered {
+                path: concat!(module_path!(), "::", stringify!($kind)),
+                is_for_gpu: $crate::__register_test!(@is_for_gpu $kind),
+                is_ignored: $is_ignored,
+                panics: $panics,
+                run: || $crate::__register_test!(@run $kind $function),
+            }
+        }
+    };
+    (@is_for_gpu gpu) => {
+        true
+    };
+    (@is_for_gpu $kind:ident) => {
+        false
+    };
+    (@run gpu $function:path) => {
+        $crate::testing::on_gpus($function)
+    };
+    (@run $kind:ident $function:path) => {{
+        $crate::testing::$kind("", $function);
+        Ok(())
+    }};
+}
+
+#[cfg(all(not(feature = "harness"), not(target_os = "cuda")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_test {
+    ($($rest:tt)*) => {};
+}
+
+/// Makes a file in `tests/` a test program in which [`#[warpsmith::test]`](macro@test)s for GPUs count as ignored, with the reason, where
+/// there is no GPU. Without it they print the reason and pass: libtest wants to know what is ignored before a test runs.
+///
+/// ```toml
+/// # Cargo.toml
+/// [dev-dependencies]
+/// warpsmith = { version = "0.1", features = ["harness"] }
+///
+/// [[test]]
+/// name = "kernels" # tests/kernels.rs
+/// harness = false
+/// ```
+///
+/// ```ignore
+/// // tests/kernels.rs
+/// warpsmith::test_main!();
+///
+/// #[warpsmith::test]
+/// fn buffers_come_back(device: &warpsmith::Device) -> warpsmith::Result {
+///     ..
+/// }
+/// ```
+///
+/// The program takes libtest's options, and `cargo nextest` lists and runs it: its report has the ignored tests as skipped.
+///
+/// All tests of such a program are `#[warpsmith::test]`s. One that needs no device has no parameter. In the root of the program `#[test]` is
+/// the same; in modules write it out, because rustc removes its own `#[test]`s from a program without libtest. The program cannot
+/// `forbid(unsafe_code)`: tests are registered by a constructor, which the crate `inventory` writes.
+#[cfg(not(target_os = "cuda"))]
+#[macro_export]
+macro_rules! test_main {
+    () => {
+        #[allow(unused_imports)]
+        use $crate::test;
+
+        fn main() -> ::std::process::ExitCode {
+            $crate::__test_main!()
+        }
+    };
+}
+
+#[cfg(all(feature = "harness", not(target_os = "cuda")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __test_main {
+    () => {
+        $crate::harness::main()
+    };
+}
+
+#[cfg(all(not(feature = "harness"), not(target_os = "cuda")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __test_main {
+    () => {
+        compile_error!(
+            "`warpsmith::test_main!` needs the feature `harness`: in [dev-dependencies], warpsmith = { version = \"0.1\", features =              [\"harness\"] }"
+        )
+    };
+}

@@ -11,6 +11,8 @@ mod failure;
 mod gpu;
 mod graph;
 mod grid;
+#[cfg(feature = "harness")]
+pub mod harness;
 pub mod image;
 mod launch;
 mod module;

@@ -40,6 +40,12 @@ impl<E: core::fmt::Display + 'static> Outcome for core::result::Result<(), E> {
     }
 }
 
+/// Why a test did not run.
+pub struct Ignored(pub String);
+
+/// What became of a test that has not panicked.
+pub type Ran = core::result::Result<(), Ignored>;
+
 /// The seeds of the shuffled runs.
 const SEEDS: core::ops::Range<u64> = 1..5;
 
@@ -52,13 +58,20 @@ fn check<R: Outcome>(device: &Device, test: &impl Fn(&Device) -> R) {
     }
 }
 
+/// Runs a test that needs no device.
+pub fn host<R: Outcome>(_name: &str, test: impl Fn() -> R) {
+    if let Some(Failure::NoKernels(why) | Failure::Other(why)) = test().failure() {
+        panic!("{why}");
+    }
+}
+
 /// Runs a test on the CPU, in order.
-pub fn cpu<R: Outcome>(test: impl Fn(&Device) -> R) {
+pub fn cpu<R: Outcome>(_name: &str, test: impl Fn(&Device) -> R) {
     check(&Device::cpu(), &test);
 }
 
 /// Runs a test on the CPU, with threads and blocks in other orders. `WARPSMITH_SEED` names a single one.
-pub fn cpu_shuffled<R: Outcome>(test: impl Fn(&Device) -> R) {
+pub fn cpu_shuffled<R: Outcome>(_name: &str, test: impl Fn(&Device) -> R) {
     let seeds = match env::var("WARPSMITH_SEED").map(|seed| seed.parse()) {
         Ok(Ok(seed)) => seed..seed + 1,
         Ok(Err(error)) => panic!("WARPSMITH_SEED is not a number: {error}"),
@@ -77,25 +90,35 @@ pub fn cpu_shuffled<R: Outcome>(test: impl Fn(&Device) -> R) {
 
 /// Runs a test on every GPU. Without one it says that the test is ignored, and why; with `WARPSMITH_REQUIRE_GPU=1` it fails.
 pub fn gpu<R: Outcome>(name: &str, test: impl Fn(&Device) -> R) {
-    let is_required = env::var_os("WARPSMITH_REQUIRE_GPU").is_some_and(|value| value == "1");
-    let ignore = |why: &str| {
-        assert!(!is_required, "WARPSMITH_REQUIRE_GPU=1, and {why}");
+    if let Err(Ignored(why)) = on_gpus(test) {
         // Past the harness, which keeps what a passed test prints to itself.
         let _ = std::io::Write::write_all(
             &mut std::io::stderr(),
             format!("{name} ignored on GPUs: {why}\n").as_bytes(),
         );
-    };
-    let count = match gpu::count() {
-        Ok(count) => count,
-        Err(why) => return ignore(&why.to_string()),
-    };
-    for ordinal in 0..count {
+    }
+}
+
+/// Runs a test on every GPU, if there is one.
+pub fn on_gpus<R: Outcome>(test: impl Fn(&Device) -> R) -> Ran {
+    for ordinal in 0..gpus()? {
         let device = Device::gpu(ordinal).unwrap_or_else(|error| panic!("{error}"));
         match test(&device).failure() {
             None => {}
-            Some(Failure::NoKernels(why)) => return ignore(&why),
+            Some(Failure::NoKernels(why)) => return ignored(why),
             Some(Failure::Other(why)) => panic!("on GPU {ordinal}, {}: {why}", device.properties().name),
         }
     }
+    Ok(())
+}
+
+/// Returns the number of GPUs, at least one.
+pub(super) fn gpus() -> core::result::Result<usize, Ignored> {
+    gpu::count().or_else(|why| ignored(why.to_string()))
+}
+
+fn ignored<T>(why: String) -> core::result::Result<T, Ignored> {
+    let is_required = env::var_os("WARPSMITH_REQUIRE_GPU").is_some_and(|value| value == "1");
+    assert!(!is_required, "WARPSMITH_REQUIRE_GPU=1, and {why}");
+    Err(Ignored(why))
 }

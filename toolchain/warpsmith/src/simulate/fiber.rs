@@ -58,7 +58,9 @@ impl<'a> Fiber<'a> {
 
     /// Runs the fiber until it gives its turn back. Returns whether it has ended.
     pub fn resume(&mut self) -> bool {
-        let Some(coroutine) = self.coroutine.as_mut().filter(|coroutine| !coroutine.done()) else { return true };
+        let Some(coroutine) = self.coroutine.as_mut().filter(|coroutine| !coroutine.done()) else {
+            return true;
+        };
         let before = overflow::watch(self.guard);
         let result = coroutine.resume(());
         overflow::watch(before);

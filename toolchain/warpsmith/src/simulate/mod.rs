@@ -49,7 +49,8 @@ struct Current {
 
 impl Current {
     fn set(&self, other: &Current) {
-        let Current { engine, slot, thread, block, threads, blocks, ticks, idle, owner, was_panicking } = other;
+        let Current { engine, slot, thread, block, threads, blocks, ticks, idle, owner, was_panicking } =
+            other;
         self.engine.set(engine.get());
         self.slot.set(slot.get());
         self.thread.set(thread.get());

@@ -59,7 +59,9 @@ mod unix {
             }
         }
         // Not a simulated thread's: the same fault comes again, to whom it came before.
-        for (before, _) in BEFORE.get().into_iter().flatten().zip(SIGNALS).filter(|&(_, other)| other == signal) {
+        for (before, _) in
+            BEFORE.get().into_iter().flatten().zip(SIGNALS).filter(|&(_, other)| other == signal)
+        {
             // SAFETY: the handler that this one replaced.
             unsafe { libc::sigaction(signal, before, ptr::null_mut()) };
         }
