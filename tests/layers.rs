@@ -23,6 +23,7 @@ const CRATES: [&str; 14] = [
     "toolchain/driver-double/src",
     "toolchain/warpsmith-build/src",
     "toolchain/warpsmith-macros/src",
+    "toolchain/warpsmith-test/src",
     "toolchain/warpsmith/src",
 ];
 

@@ -63,7 +63,7 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The tests are `buffers_come_back::cpu`, `::cpu_shuffled` and `::gpu`. Without a GPU the last one prints that it is ignored and
-/// why, and passes; in a test program with `warpsmith::test_main!()` it counts as ignored. With `WARPSMITH_REQUIRE_GPU=1` in the
+/// why, and passes; in a test program with the `main!` of the crate `warpsmith-test` it counts as ignored. With `WARPSMITH_REQUIRE_GPU=1` in the
 /// environment it fails. `WARPSMITH_SEED` names one order of the shuffled ones.
 ///
 /// A function without parameters becomes one test, `::host`.

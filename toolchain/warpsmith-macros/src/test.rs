@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Error, Expr, ExprLit, Ident, ItemFn, Lit, LitStr, Meta, Result};
+use syn::{Attribute, Error, Expr, Ident, ItemFn, Meta, MetaNameValue, Result, parse_quote};
 
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let function: ItemFn = syn::parse2(item)?;
@@ -24,7 +24,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
         .partition(|a| !["should_panic", "ignore"].iter().any(|name| a.path().is_ident(name)));
     let (visibility, signature, block) = (&function.vis, &function.sig, &function.block);
     let cfgs: Vec<_> = kept.iter().filter(|a| a.path().is_ident("cfg")).collect();
-    let is_ignored = passed.iter().any(|a| a.path().is_ident("ignore"));
+    let ignores: Vec<_> = passed.iter().filter(|a| a.path().is_ident("ignore")).collect();
+    let is_ignored = !ignores.is_empty();
     let panics = match passed.iter().find(|a| a.path().is_ident("should_panic")) {
         Some(attribute) => {
             let expected = expected_panic(attribute)?;
@@ -33,16 +34,26 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
         None => quote!(::core::option::Option::None),
     };
     let tests = kinds.iter().map(|kind| {
+        let is_for_gpu = *kind == "gpu";
         let kind = Ident::new(kind, ident.span());
-        // The first is libtest's. Without libtest, `#[test]` removes its function, and `main` finds what was registered.
+        // The first is libtest's. Without libtest, `#[test]` removes its function, and the `main` of warpsmith-test finds what was
+        // registered.
         quote! {
             #[::core::prelude::v1::test]
-            #(#passed)*
+            #(#ignores)*
             fn #kind() {
-                ::warpsmith::testing::#kind(concat!(module_path!(), "::", stringify!(#kind)), super::#ident);
+                let name = concat!(module_path!(), "::", stringify!(#kind));
+                ::warpsmith::testing::report(name, ::warpsmith::testing::#kind(super::#ident, #panics));
             }
 
-            ::warpsmith::__register_test! { #kind, super::#ident, #is_ignored, #panics }
+            ::warpsmith::testing::inventory::submit! {
+                ::warpsmith::testing::Registered {
+                    path: concat!(module_path!(), "::", stringify!(#kind)),
+                    is_for_gpu: #is_for_gpu,
+                    is_ignored: #is_ignored,
+                    run: || ::warpsmith::testing::#kind(super::#ident, #panics),
+                }
+            }
         }
     });
     Ok(quote! {
@@ -58,20 +69,11 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     })
 }
 
-/// Returns the text that a panic must contain by `#[should_panic]`, `= "text"` or `(expected = "text")`; empty for any.
-fn expected_panic(attribute: &Attribute) -> Result<LitStr> {
-    let value = match &attribute.meta {
-        Meta::Path(path) => {
-            return Ok(LitStr::new(
-                "",
-                path.get_ident().map_or_else(proc_macro2::Span::call_site, Ident::span),
-            ));
-        }
-        Meta::NameValue(pair) => pair.value.clone(),
-        Meta::List(list) => list.parse_args::<syn::MetaNameValue>()?.value,
-    };
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text),
-        other => Err(Error::new_spanned(other, "what the panic says is a string")),
+/// Returns what a panic must contain by `#[should_panic]`, `= "text"` or `(expected = "text")`; nothing for any panic.
+fn expected_panic(attribute: &Attribute) -> Result<Expr> {
+    match &attribute.meta {
+        Meta::Path(_) => Ok(parse_quote!("")),
+        Meta::NameValue(pair) => Ok(pair.value.clone()),
+        Meta::List(list) => Ok(list.parse_args::<MetaNameValue>()?.value),
     }
 }

@@ -1,7 +1,7 @@
 use saxpy::saxpy;
 use warpsmith::{Device, Result};
 
-warpsmith::test_main!();
+warpsmith_test::main!();
 
 #[warpsmith::test]
 fn saxpy_is_what_the_cpu_computes(device: &Device) -> Result {

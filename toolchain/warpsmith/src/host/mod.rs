@@ -11,8 +11,6 @@ mod failure;
 mod gpu;
 mod graph;
 mod grid;
-#[cfg(feature = "harness")]
-pub mod harness;
 pub mod image;
 mod launch;
 mod module;

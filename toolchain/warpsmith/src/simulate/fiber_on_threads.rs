@@ -45,6 +45,7 @@ impl Turn {
 /// A function that runs by turns; `'a` is what it borrows.
 pub struct Fiber<'a> {
     turn: Turn,
+    has_ended: bool,
     thread: Option<JoinHandle<()>>,
     body: PhantomData<&'a ()>,
 }
@@ -74,15 +75,15 @@ impl<'a> Fiber<'a> {
         };
         // SAFETY: what the body borrows lives for 'a, and so as long as the fiber: dropping it waits for its end.
         let thread = unsafe { std::thread::Builder::new().stack_size(STACK).spawn_unchecked(work) }?;
-        Ok(Fiber { turn, thread: Some(thread), body: PhantomData })
+        Ok(Fiber { turn, has_ended: false, thread: Some(thread), body: PhantomData })
     }
 
     /// Runs the fiber until it gives its turn back. Returns whether it has ended.
     pub fn resume(&mut self) -> bool {
-        if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
-            return true;
+        if !self.has_ended {
+            self.has_ended = self.turn.pass(Whose::Fiber) == Whose::Ended;
         }
-        self.turn.pass(Whose::Fiber) == Whose::Ended
+        self.has_ended
     }
 
     /// Runs the fiber to its end.

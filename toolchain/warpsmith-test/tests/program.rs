@@ -1,11 +1,11 @@
-//! A test program with `test_main!`: what it lists, runs and counts, seen by a test that starts the program once more.
+//! A test program with this `main!`: what it lists, runs and counts, seen by a test that starts the program once more.
 
 use std::process::Command;
 
 use warpsmith::Result;
 use warpsmith::prelude::*;
 
-warpsmith::test_main!();
+warpsmith_test::main!();
 warpsmith::module!(cpu);
 
 #[kernel]
