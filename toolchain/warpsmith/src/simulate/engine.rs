@@ -14,7 +14,6 @@ use std::panic::resume_unwind;
 use std::ptr;
 use std::string::{String, ToString};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::vec;
 use std::vec::Vec;
 
 use super::fiber::{Fiber, Turn};
