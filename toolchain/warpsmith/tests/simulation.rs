@@ -252,3 +252,49 @@ fn a_launch_in_a_kernel() -> Result {
     assert_eq!(stream.download(&y)?, [28 + 640; 4]);
     Ok(())
 }
+
+static ORDER: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn note(step: u32) {
+    ORDER.lock().unwrap().push(block::x() << 20 | thread::in_block() << 8 | step);
+}
+
+#[kernel]
+fn notes_the_order(y: &[AtomicU32]) {
+    note(0);
+    sync_threads();
+    note(1);
+    let other = warp::shuffle_xor(warp::ALL, thread::in_block(), 1);
+    note(other & 0xf);
+    for _ in 0..50 {
+        y[0].fetch_add(1, Ordering::Relaxed);
+    }
+    note(2);
+    if thread::in_block() < 32 {
+        warp::sync(warp::ALL);
+        note(3);
+    }
+    thread::pause(1);
+    sync_threads();
+    note(4);
+}
+
+/// A seed that has shown a fault shows it in later versions as well: these are hashes of the orders when the test was written.
+#[test]
+fn a_seed_is_the_same_order_for_ever() -> Result {
+    let expected = [0x9ea9_5ef5_0e81_9642, 0xb2e7_ea02_92a8_7d62];
+    for (device, expected) in [Device::cpu(), Device::cpu_shuffled(1)].iter().zip(expected) {
+        let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+        let mut y = stream.zeroed(1)?;
+        kernels.notes_the_order(&stream, (3, 100), (&mut y,))?;
+        kernels.notes_the_order(&stream, Grid::new(3, 70).cooperative(), (&mut y,))?;
+        stream.synchronize()?;
+        let order = std::mem::take(&mut *ORDER.lock().unwrap());
+        // FNV-1a, by words.
+        let hash = order.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &word| {
+            (hash ^ word as u64).wrapping_mul(0x100_0000_01b3)
+        });
+        assert_eq!(hash, expected, "{}", device.properties().name);
+    }
+    Ok(())
+}
