@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// crates below them.
 const LAYERS: [&str; 5] = ["backend", "solver", "cluster", "report", "cli"];
 /// Roots of crates whose files are looked at.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "core/src",
     "gpu-kernels/src",
     "host",
@@ -23,6 +23,7 @@ const CRATES: [&str; 14] = [
     "toolchain/driver-double/src",
     "toolchain/warpsmith-build/src",
     "toolchain/warpsmith-macros/src",
+    "toolchain/warpsmith-test/src",
     "toolchain/warpsmith/src",
 ];
 

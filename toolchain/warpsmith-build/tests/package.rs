@@ -1,5 +1,6 @@
 //! Builds a package as a stranger would: kernels in a source file, a build script of one line, and a library in the place of
-//! warpsmith. Without a compiler for kernels, the tests say so and end.
+//! warpsmith. Without a compiler for kernels, the tests say so and end. All packages are built in one folder, so that the builder is
+//! compiled once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,9 +83,10 @@ fn main() {
 }
 "#;
 
-/// A build script that declares two `cfg`s.
+/// A build script that declares two `cfg`s, and one architecture: the kernels are compiled many times.
 const WITH_CFGS: &str = r#"fn main() {
     let builder = warpsmith_build::Builder::new("src/kernels.rs").cfg("wide", true).cfg("narrow", false);
+    let builder = builder.target(warpsmith_build::Target::new("sm_90", "ptx80"));
     let built = builder.build().map_err(|error| error.to_string());
     if let Err(message) = built.and_then(|outcome| outcome.write_module().map_err(|error| error.to_string())) {
         eprintln!("{message}");
@@ -101,14 +103,18 @@ compile_error!("the package's features and cfgs are not seen");
 compile_error!("features and cfgs are seen that are not set");
 "#;
 
-/// A package in a folder, which cargo builds in a folder of its own.
-struct Package(PathBuf);
+/// A package of this name, in a folder of the same name.
+struct Package {
+    name: &'static str,
+    root: PathBuf,
+}
 
 impl Package {
-    fn new(name: &str) -> Package {
+    fn new(name: &'static str) -> Package {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&root);
-        let package = Package(root);
+        let package = Package { name, root };
+        package.clean();
         package.write(
             "library/Cargo.toml",
             "[package]\nname = \"warpsmith\"\nversion = \"0.1.0\"\nedition = \"2024\"\nlinks = \"warpsmith\"\n[features]\nmacros = []\nalloc = []\n[workspace]\n",
@@ -121,7 +127,7 @@ impl Package {
         package.write(
             "package/Cargo.toml",
             &format!(
-                "[package]\nname = \"saxpy\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
                  [features]\ndefault = [\"double-it\"]\ndouble-it = []\nunused = []\n\
                  [dependencies]\nwarpsmith = {{ path = \"../library\" }}\n\
                  [build-dependencies]\nwarpsmith-build = {{ path = {builder:?} }}\n"
@@ -130,7 +136,7 @@ impl Package {
         // The versions that this test was built with: nothing is downloaded.
         let lock =
             Path::new(builder).ancestors().map(|dir| dir.join("Cargo.lock")).find(|file| file.exists());
-        fs::copy(lock.expect("cargo has written one"), package.0.join("package/Cargo.lock")).unwrap();
+        fs::copy(lock.expect("cargo has written one"), package.root.join("package/Cargo.lock")).unwrap();
         package
             .write("package/build.rs", "fn main() {\n    warpsmith_build::kernels(\"src/kernels.rs\");\n}\n");
         package.write("package/src/main.rs", MAIN);
@@ -141,14 +147,14 @@ impl Package {
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.0.join(name);
+        let path = self.root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Replaces a part of a file.
     fn edit(&self, name: &str, from: &str, to: &str) {
-        let text = fs::read_to_string(self.0.join(name)).unwrap();
+        let text = fs::read_to_string(self.root.join(name)).unwrap();
         assert!(text.contains(from), "{text}");
         self.write(name, &text.replace(from, to));
     }
@@ -166,11 +172,11 @@ impl Package {
         let output = command
             .args(words)
             .args(["--offline", "-v"])
-            .current_dir(self.0.join("package"))
-            .env("CARGO_TARGET_DIR", self.0.join("target"))
+            .current_dir(self.root.join("package"))
+            .env("CARGO_TARGET_DIR", self.target())
             .env("WARPSMITH_KERNELS", kernels)
             .env("TILE", tile)
-            .env("WARPSMITH_KERNEL_CACHE", self.0.join("kept"))
+            .env("WARPSMITH_KERNEL_CACHE", self.root.join("kept"))
             .output()
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -188,29 +194,40 @@ impl Package {
         out
     }
 
+    /// Returns the folder that all packages are built in.
+    fn target(&self) -> PathBuf {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages")
+    }
+
+    /// Returns what cargo has in a folder of its own for the package itself.
+    fn entries(&self, folder: &str) -> Vec<PathBuf> {
+        let start = format!("{}-", self.name);
+        let entries = fs::read_dir(self.target().join("debug").join(folder)).into_iter().flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&start)).collect()
+    }
+
     /// Removes all that was built for the package itself.
     fn clean(&self) {
-        for folder in ["build", ".fingerprint"] {
-            for entry in fs::read_dir(self.0.join("target/debug").join(folder)).unwrap() {
-                let path = entry.unwrap().path();
-                if path.file_name().unwrap().to_string_lossy().starts_with("saxpy-") {
-                    fs::remove_dir_all(path).unwrap();
-                }
-            }
+        for path in ["build", ".fingerprint"].iter().flat_map(|folder| self.entries(folder)) {
+            fs::remove_dir_all(path).unwrap();
         }
     }
 
-    /// Returns whether anything was compiled for the GPU since the package was cleaned.
-    fn has_compiled(&self) -> bool {
-        let folders = fs::read_dir(self.0.join("target/debug/build")).unwrap();
-        folders.map(|folder| folder.unwrap().path()).any(|folder| folder.join("out/device").exists())
+    /// Returns the folder of the build script that has a file or folder of this name.
+    fn out_dir(&self, name: &str) -> Option<PathBuf> {
+        let mut folders = self.entries("build").into_iter().map(|folder| folder.join("out"));
+        folders.find(|folder| folder.join(name).exists())
+    }
+
+    /// Returns the folder of what was compiled for the GPU since the package was cleaned.
+    fn device(&self) -> Option<PathBuf> {
+        self.out_dir("device").map(|folder| folder.join("device"))
     }
 
     /// Returns a file that the build script wrote, and when.
     fn built(&self, name: &str) -> (String, SystemTime) {
-        let folders = fs::read_dir(self.0.join("target/debug/build")).unwrap();
-        let mut files = folders.map(|folder| folder.unwrap().path().join("out").join(name));
-        let file = files.find(|file| file.exists()).unwrap();
+        let file = self.out_dir(name).unwrap().join(name);
         (fs::read_to_string(&file).unwrap(), file.metadata().unwrap().modified().unwrap())
     }
 }
@@ -220,10 +237,14 @@ fn kernels_and_host_are_one_package() {
     let found = Search::from_env(&Variables::default()).find();
     let Ok(toolchain) = found.inspect_err(|missing| println!("skipped: {missing:?}")) else { return };
     let package = Package::new("one-package");
+    let out = package.run("require");
+    assert_eq!(out, format!("15 None Some({:?})\n70 \"twice\" 0\n90 \"twice\" 0\n", toolchain.version));
+
+    // Features and cfgs are the same for host and GPU.
     package.write("package/build.rs", WITH_CFGS);
     package.write("package/src/kernels.rs", &format!("{KERNELS}{CFGS}"));
     let out = package.run("require");
-    assert_eq!(out, format!("15 None Some({:?})\n70 \"twice\" 0\n90 \"twice\" 0\n", toolchain.version));
+    assert_eq!(out, format!("15 None Some({:?})\n90 \"twice\" 0\n", toolchain.version));
     let (ptx, written) = package.built("kernels-sm_90.ptx");
     assert!(ptx.contains(".visible .entry twice(") && ptx.contains("7;"), "{ptx}");
 
@@ -243,15 +264,18 @@ fn kernels_and_host_are_one_package() {
         assert_ne!(package.built("kernels-sm_90.ptx").0, before, "{name} was not compiled again");
     }
 
-    // What was compiled once from the same files is taken again, and nothing else.
+    // What was compiled once from the same files is taken again, and nothing else. `core` need not be compiled again for that.
     let (before, _) = package.built("kernels-sm_90.ptx");
+    let aside = package.root.join("device");
+    fs::rename(package.device().unwrap(), &aside).unwrap();
     package.clean();
     assert!(package.run("require").starts_with("1259 "));
-    assert!(package.built("kernels-sm_90.ptx").0 == before && !package.has_compiled());
+    assert!(package.built("kernels-sm_90.ptx").0 == before && package.device().is_none());
+    let out_dir = package.out_dir("kernels.rs").unwrap();
+    fs::rename(aside, out_dir.join("device")).unwrap();
     package.write("package/src/shared.rs", "pub const SEVEN: u32 = 1235;\n");
-    package.clean();
     assert!(package.run("require").starts_with("1260 "));
-    assert!(package.built("kernels-sm_90.ptx").0 != before && package.has_compiled());
+    assert_ne!(package.built("kernels-sm_90.ptx").0, before);
 
     // A value of the environment that the kernels are compiled with, in whichever form they ask for it.
     package.edit("package/src/shared.rs", "1235;", "1235 + env! [\"TILE\"].len() as u32;");
@@ -286,9 +310,8 @@ fn a_check_has_the_kernels_of_the_build() {
         let (_, messages, well) = package.cargo(&[word], "skip");
         assert!(well, "{messages}");
     }
-    let folders = fs::read_dir(package.0.join("target/debug/build")).unwrap();
-    let folders = folders.map(|folder| folder.unwrap().path());
-    let built = folders.filter(|folder| folder.join("out/kernels.rs").exists()).count();
+    let built =
+        package.entries("build").iter().filter(|folder| folder.join("out/kernels.rs").exists()).count();
     assert_eq!(built, 1, "the kernels are built once more for a check");
 }
 
@@ -298,7 +321,7 @@ fn without_kernels_the_program_knows_why() {
     let out = package.run("skip");
     assert_eq!(out, "15 Some(\"built with WARPSMITH_KERNELS=skip. Remedy: build without it\") None\n");
     // A second source in the same build script.
-    let one = fs::read_to_string(package.0.join("package/build.rs")).unwrap();
+    let one = fs::read_to_string(package.root.join("package/build.rs")).unwrap();
     for (second, said) in [
         ("shared", "src/shared.rs, and the second would overwrite"),
         ("kernels", "OUT_DIR/kernels.rs already"),

@@ -63,7 +63,10 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The tests are `buffers_come_back::cpu`, `::cpu_shuffled` and `::gpu`. Without a GPU the last one prints that it is ignored and
-/// why, and passes; with `WARPSMITH_REQUIRE_GPU=1` in the environment it fails. `WARPSMITH_SEED` names one order of the shuffled ones.
+/// why, and passes; in a test program with the `main!` of the crate `warpsmith-test` it counts as ignored. With `WARPSMITH_REQUIRE_GPU=1` in the
+/// environment it fails. `WARPSMITH_SEED` names one order of the shuffled ones.
+///
+/// A function without parameters becomes one test, `::host`.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     test::expand(arguments.into(), item.into()).unwrap_or_else(|e| e.into_compile_error()).into()

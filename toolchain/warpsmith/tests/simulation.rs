@@ -190,3 +190,111 @@ fn a_loop_that_looks_for_ever_ends_soon() -> Result {
     assert!(start.elapsed().as_secs() < 40, "{:?}", start.elapsed());
     Ok(())
 }
+
+#[kernel]
+fn recurses(depth: u32, y: &mut Slots<u32>) {
+    fn down(depth: u32) -> u32 {
+        let place = std::hint::black_box([depth; 64]);
+        if depth == 0 { 0 } else { down(depth - 1) + place[(depth % 64) as usize] }
+    }
+    y.set(thread::index(), down(depth));
+}
+
+/// A thread's stack holds half a mebibyte; an overflow ends the process with a message.
+#[test]
+fn an_overflow_of_the_stack_is_named() -> Result {
+    const OVERFLOWS: &str = "WARPSMITH_TEST_OVERFLOWS";
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(64)?;
+    kernels.recurses(&stream, (1, 64), (1000, &mut y))?;
+    assert!(stream.download(&y)?.iter().all(|&sum| sum == 500_500));
+    if std::env::var_os(OVERFLOWS).is_some() {
+        kernels.recurses(&stream, (1, 64), (1_000_000, &mut y))?;
+        return Ok(());
+    }
+    let own = ["--exact", "an_overflow_of_the_stack_is_named", "--nocapture"];
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(own)
+        .env(OVERFLOWS, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("overflowed"), "{said}");
+    Ok(())
+}
+
+#[kernel]
+fn launches_another(y: &mut Slots<u32>) {
+    let at = thread::index();
+    sync_threads();
+    let device = Device::cpu_shuffled(at.get() as u64);
+    let (kernels, stream) = (Kernels::load(&device).unwrap(), device.stream().unwrap());
+    let mut inner = stream.zeroed(8).unwrap();
+    kernels.counts_after_a_barrier(&stream, (1, 8), (&mut inner,)).unwrap();
+    sync_threads();
+    y.set(at, stream.download(&inner).unwrap().iter().sum());
+}
+
+#[kernel]
+fn counts_after_a_barrier(y: &mut Slots<u32>) {
+    sync_threads();
+    y.set(thread::index(), thread::in_block() + 10 * block::threads());
+}
+
+/// On the host a kernel is a function like any other, which may launch kernels.
+#[test]
+fn a_launch_in_a_kernel() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(4)?;
+    kernels.launches_another(&stream, (1, 4), (&mut y,))?;
+    assert_eq!(stream.download(&y)?, [28 + 640; 4]);
+    Ok(())
+}
+
+static ORDER: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn note(step: u32) {
+    ORDER.lock().unwrap().push(block::x() << 20 | thread::in_block() << 8 | step);
+}
+
+#[kernel]
+fn notes_the_order(y: &[AtomicU32]) {
+    note(0);
+    sync_threads();
+    note(1);
+    let other = warp::shuffle_xor(warp::ALL, thread::in_block(), 1);
+    note(other & 0xf);
+    for _ in 0..50 {
+        y[0].fetch_add(1, Ordering::Relaxed);
+    }
+    note(2);
+    if thread::in_block() < 32 {
+        warp::sync(warp::ALL);
+        note(3);
+    }
+    thread::pause(1);
+    sync_threads();
+    note(4);
+}
+
+/// A seed that has shown a fault shows it in later versions as well: these are hashes of the orders when the test was written.
+#[test]
+fn a_seed_is_the_same_order_for_ever() -> Result {
+    let expected = [0x9ea9_5ef5_0e81_9642, 0xb2e7_ea02_92a8_7d62];
+    for (device, expected) in [Device::cpu(), Device::cpu_shuffled(1)].iter().zip(expected) {
+        let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+        let mut y = stream.zeroed(1)?;
+        kernels.notes_the_order(&stream, (3, 100), (&mut y,))?;
+        kernels.notes_the_order(&stream, Grid::new(3, 70).cooperative(), (&mut y,))?;
+        stream.synchronize()?;
+        let order = std::mem::take(&mut *ORDER.lock().unwrap());
+        // FNV-1a, by words.
+        let hash = order.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &word| {
+            (hash ^ word as u64).wrapping_mul(0x100_0000_01b3)
+        });
+        assert_eq!(hash, expected, "{}", device.properties().name);
+    }
+    Ok(())
+}

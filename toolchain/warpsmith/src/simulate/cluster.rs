@@ -3,7 +3,7 @@
 use super::engine::{Dim, Engine};
 use super::memory::Memory;
 
-impl Engine {
+impl Engine<'_> {
     /// Returns the number of blocks of a cluster.
     pub fn cluster_size(&self) -> u32 {
         self.cluster.count() as u32
@@ -32,7 +32,7 @@ impl Engine {
 
     /// Returns the address of the same shared memory in another block of the cluster.
     pub fn of_cluster(&self, slot: u32, p: *mut u8, rank: u32) -> *mut u8 {
-        let mut state = self.lock();
+        let mut state = self.state.borrow_mut();
         let own = (slot / self.block_size()) as usize;
         let other = own - self.cluster_rank(slot) as usize + rank as usize;
         let block = &state.blocks[own];

@@ -1,26 +1,25 @@
-//! Runs a launch on threads of the operating system, one at a time.
+//! Runs a launch on fibers of one thread of the operating system.
 //!
-//! A worker runs a thread of the block to its end, then the next one. Where a thread has to wait, its worker sleeps and another
-//! worker goes on. So a kernel without barriers runs on one worker, without a switch, and the order is always the engine's:
+//! A worker is a fiber that runs a thread of the block to its end, then the next one. Where a thread has to wait, its worker suspends and
+//! another worker goes on. So a kernel without barriers runs on one worker, without a switch, and the order is always the engine's:
 //! in turn, or shuffled by a seed. Workers are kept from block to block.
 
 use core::fmt;
 use core::panic::Location;
-use std::any::Any;
 use std::boxed::Box;
-use std::cell::{Cell, RefCell};
+use std::cell::{RefCell, RefMut};
 use std::collections::{HashMap, VecDeque};
 use std::format;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
+use std::ptr;
 use std::string::{String, ToString};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
-use std::thread::JoinHandle;
-use std::vec;
 use std::vec::Vec;
 
-use super::CURRENT;
+use super::fiber::{Fiber, Turn};
 use super::memory::Memory;
+use super::panics::{self, Panic, SourcePlace};
+use super::{CURRENT, Current};
 
 /// An extent or a position in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +62,6 @@ pub struct Job<'a> {
     pub order: Order,
     pub body: &'a dyn Fn(),
 }
-
-/// File, line and column.
-type SourcePlace = (String, u32, u32);
 
 /// Why a launch failed.
 #[derive(Clone, Debug)]
@@ -119,7 +115,7 @@ struct Meeting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Unstarted,
-    /// Waiting, or to go on, on this worker.
+    /// Waiting, or about to go on, on this worker.
     Started(u32),
     Ended,
 }
@@ -130,8 +126,9 @@ struct Thread {
 }
 
 struct Worker {
-    wake: Arc<Condvar>,
-    /// The thread to run or to go on with.
+    /// Where its fiber suspends; null until it has run.
+    turn: *const Turn,
+    /// The thread to start.
     task: Option<u32>,
 }
 
@@ -151,7 +148,8 @@ pub(super) struct State {
     ready: VecDeque<u32>,
     workers: Vec<Worker>,
     idle: Vec<u32>,
-    joins: Vec<JoinHandle<()>>,
+    /// The worker whose turn is next; none once the launch is over.
+    turn: Option<u32>,
     meetings: Vec<Meeting>,
     /// Threads at hand that have not ended.
     live: u32,
@@ -162,38 +160,28 @@ pub(super) struct State {
     /// What threads have spent on letting others run, since one of them got further.
     waiting: u64,
     failure: Option<Failure>,
-    /// Whether a thread runs its destructors after a failure: one at a time, as the threads themselves.
-    is_unwinding: bool,
-    is_over: bool,
 }
 
-pub struct Engine {
+pub struct Engine<'a> {
     pub(super) blocks: Dim,
     threads: Dim,
     pub(super) cluster: Dim,
     dynamic_bytes: usize,
     is_cooperative: bool,
     order: Order,
-    /// The job's body: it outlives the engine, as `run` waits for all workers.
-    body: *const dyn Fn(),
-    state: Mutex<State>,
+    body: &'a dyn Fn(),
+    /// Never borrowed while a kernel's code runs, or while a fiber is suspended.
+    pub(super) state: RefCell<State>,
 }
 
-// SAFETY: the state is behind a mutex; the body is called by one worker at a time, each after the one before has unlocked it.
-unsafe impl Send for Engine {}
-// SAFETY: as above.
-unsafe impl Sync for Engine {}
-
-/// How much waiting without progress is taken for a loop that never ends; some seconds. The unit is an atomic access.
-const LONG: u64 = 300_000_000;
+/// How much waiting without progress is taken for a loop that never ends; a second or more. The unit is an atomic access.
+const LONG: u64 = 100_000_000;
 /// What a switch of threads costs in these units.
-const SWITCH: u64 = 150;
+const SWITCH: u64 = 16;
 /// What a call of `thread::pause` costs in these units.
 pub const PAUSE: u64 = 8;
 /// The most static shared memory that a block may have, as on all devices.
 const STATIC_BYTES: usize = 48 << 10;
-/// Stack of a worker.
-const STACK: usize = 1 << 20;
 
 /// The number of the next call of a kernel.
 static CALLS: AtomicU64 = AtomicU64::new(super::ANYONE + 1);
@@ -201,40 +189,18 @@ static CALLS: AtomicU64 = AtomicU64::new(super::ANYONE + 1);
 /// What unwinds a thread whose launch has failed elsewhere.
 struct Abandoned;
 
-thread_local! {
-    /// Whether this thread runs a kernel, so that a panic is the launch's error and not printed.
-    static IS_IN_KERNEL: Cell<bool> = const { Cell::new(false) };
-    /// The text and the place of the last one.
-    static PANIC: RefCell<Option<(String, SourcePlace)>> = const { RefCell::new(None) };
-}
+/// What a host thread was in before a launch, which it is in again after it.
+struct Outside(Current);
 
-/// Makes panics of kernels known to their launch, with their place, which no payload has.
-fn catch_places() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !IS_IN_KERNEL.get() {
-                return before(info);
-            }
-            let place = info.location().map_or((String::new(), 0, 0), |place| {
-                (place.file().to_string(), place.line(), place.column())
-            });
-            PANIC.set(Some((text(info.payload()), place)));
-        }));
-    });
-}
-
-fn text(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        return text.to_string();
+impl Drop for Outside {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.set(&self.0));
     }
-    payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic without text".to_string())
 }
 
 /// Runs a job to its end.
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
-    catch_places();
+    panics::catch_places();
     let mut random = match job.order {
         Order::Ascending => 0,
         Order::Shuffled(seed) => seed,
@@ -246,24 +212,21 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
             shuffled_clusters.swap(i, next(&mut random) as usize % (i + 1));
         }
     }
-    let body: *const (dyn Fn() + '_) = job.body;
-    // SAFETY: only the lifetime changes. `work` returns and all workers are joined before this function returns.
-    let body: *const dyn Fn() = unsafe { core::mem::transmute(body) };
-    let engine = Arc::new(Engine {
+    let engine = Engine {
         blocks: job.blocks,
         threads: job.threads,
         cluster: job.cluster,
         dynamic_bytes: job.dynamic_bytes,
         is_cooperative: job.is_cooperative,
         order: job.order,
-        body,
-        state: Mutex::new(State {
+        body: job.body,
+        state: RefCell::new(State {
             threads: Vec::new(),
             blocks: Vec::new(),
             ready: VecDeque::new(),
-            workers: vec![Worker { wake: Arc::default(), task: None }],
+            workers: Vec::new(),
             idle: Vec::new(),
-            joins: Vec::new(),
+            turn: None,
             meetings: Vec::new(),
             live: 0,
             started_clusters: 0,
@@ -271,31 +234,12 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
             random,
             waiting: 0,
             failure: None,
-            is_unwinding: false,
-            is_over: false,
         }),
-    });
-    let mut state = engine.lock();
-    if engine.start_blocks(&mut state) {
-        let first = engine.pick(&mut state);
-        state.workers[0].task = first;
-        drop(state);
-        engine.work(0);
-    } else {
-        drop(state);
-    }
-    loop {
-        let joins = core::mem::take(&mut engine.lock().joins);
-        if joins.is_empty() {
-            break;
-        }
-        for join in joins {
-            // A worker catches what its threads panic with.
-            let _ = join.join();
-        }
-    }
-    let failure = engine.lock().failure.take();
-    failure.map_or(Ok(()), Err)
+    };
+    // A kernel may launch another.
+    let _outside = Outside(CURRENT.with(Current::clone));
+    engine.give_turns();
+    engine.state.into_inner().failure.map_or(Ok(()), Err)
 }
 
 /// A generator by Steele, Lea and Flood: SplitMix64.
@@ -307,11 +251,7 @@ fn next(state: &mut u64) -> u64 {
     z ^ z >> 31
 }
 
-impl Engine {
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Engine<'_> {
     pub fn is_shuffled(&self) -> bool {
         self.order != Order::Ascending
     }
@@ -357,194 +297,152 @@ impl Engine {
         state.ready.pop_front()
     }
 
-    /// Runs threads until the launch is over.
-    fn work(self: &Arc<Self>, worker: u32) {
-        let mut state = self.lock();
+    /// Gives fibers their turns until the launch is over and all of them have ended.
+    fn give_turns(&self) {
+        let mut fibers: Vec<Fiber<'_>> = Vec::new();
+        let mut state = self.state.borrow_mut();
+        if self.start_blocks(&mut state)
+            && let Some(first) = self.pick(&mut state)
+        {
+            self.hand_over(&mut state, first);
+        }
+        drop(state);
         loop {
-            let Some((guard, mut slot)) = self.wait_for_task(state, worker) else { return };
-            state = guard;
+            let mut state = self.state.borrow_mut();
+            let Some(worker) = state.turn.take() else { break };
+            if worker as usize == fibers.len() {
+                match Fiber::new(move |turn| self.work(worker, turn)) {
+                    Ok(fiber) => fibers.push(fiber),
+                    Err(error) => {
+                        let message = format!(
+                            "the system gave no stack for one more of the block's threads ({error}): use smaller blocks on the CPU"
+                        );
+                        self.fail(&mut state, Failure { message, place: None, position: None });
+                        break;
+                    }
+                }
+            }
+            drop(state);
+            fibers[worker as usize].resume();
+        }
+        // One after the other: what still waits unwinds after a failure, and what is idle ends.
+        fibers.iter_mut().for_each(Fiber::finish);
+    }
+
+    /// Runs threads of the block, each to its end, until the launch is over.
+    fn work(&self, worker: u32, turn: &Turn) {
+        self.state.borrow_mut().workers[worker as usize].turn = turn;
+        loop {
+            // Without a task the launch is over.
+            let Some(mut slot) = self.state.borrow_mut().workers[worker as usize].task.take() else { return };
             loop {
-                let block = state.blocks[(slot / self.block_size()) as usize].position;
-                state.threads[slot as usize].phase = Phase::Started(worker);
-                drop(state);
-                let ended = self.run_thread(slot, block);
-                state = self.lock();
-                state.threads[slot as usize].phase = Phase::Ended;
-                state.live -= 1;
-                state.waiting = 0;
-                state.is_unwinding = false;
-                if let Err(failure) = ended {
-                    self.fail(&mut state, failure);
-                    return;
-                }
-                if state.failure.is_some() {
-                    self.end(&mut state);
-                    return;
-                }
-                if state.live == 0 && !self.start_blocks(&mut state) {
-                    self.end(&mut state);
-                    return;
-                }
-                let Some(next) = self.pick(&mut state) else {
-                    let failure = self.explain(&state);
-                    self.fail(&mut state, failure);
-                    return;
-                };
-                if state.threads[next as usize].phase == Phase::Unstarted {
-                    slot = next;
-                    continue;
-                }
-                state.idle.push(worker);
-                self.hand_over(&mut state, next);
-                break;
+                let ended = self.run_thread(worker, slot);
+                let Some(next) = self.after(worker, slot, ended) else { break };
+                slot = next;
             }
+            turn.suspend();
         }
     }
 
-    /// Sleeps until the worker has something to do; returns `None` once the launch is over.
-    fn wait_for_task<'a>(
-        &self,
-        mut state: MutexGuard<'a, State>,
-        worker: u32,
-    ) -> Option<(MutexGuard<'a, State>, u32)> {
-        let wake = state.workers[worker as usize].wake.clone();
-        loop {
-            if state.is_over || state.failure.is_some() {
-                return None;
-            }
-            if let Some(slot) = state.workers[worker as usize].task.take() {
-                return Some((state, slot));
-            }
-            state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// Notes that a thread has ended, and returns the next if it can be started on the same worker. Otherwise another worker has the
+    /// next turn, or the launch is over.
+    fn after(&self, worker: u32, slot: u32, ended: Result<(), Failure>) -> Option<u32> {
+        let mut state = self.state.borrow_mut();
+        state.threads[slot as usize].phase = Phase::Ended;
+        state.live -= 1;
+        state.waiting = 0;
+        if let Err(failure) = ended {
+            self.fail(&mut state, failure);
         }
+        if state.failure.is_some() || state.live == 0 && !self.start_blocks(&mut state) {
+            return None;
+        }
+        let Some(next) = self.pick(&mut state) else {
+            let failure = self.explain(&state);
+            self.fail(&mut state, failure);
+            return None;
+        };
+        if state.threads[next as usize].phase == Phase::Unstarted {
+            return Some(next);
+        }
+        state.idle.push(worker);
+        self.hand_over(&mut state, next);
+        None
     }
 
-    fn end(&self, state: &mut State) {
-        state.is_over = true;
-        state.workers.iter().for_each(|worker| worker.wake.notify_all());
-    }
-
+    /// Ends the launch: nobody gets another turn, except to unwind.
     fn fail(&self, state: &mut State, failure: Failure) {
         state.failure.get_or_insert(failure);
-        self.end(state);
+        state.turn = None;
     }
 
-    /// Lets the worker of a thread go on with it, or any worker start it.
-    fn hand_over(self: &Arc<Self>, state: &mut State, slot: u32) {
-        if let Phase::Started(worker) = state.threads[slot as usize].phase {
-            state.workers[worker as usize].task = Some(slot);
-            state.workers[worker as usize].wake.notify_all();
-            return;
-        }
-        if let Some(worker) = state.idle.pop() {
-            state.workers[worker as usize].task = Some(slot);
-            state.workers[worker as usize].wake.notify_all();
-            return;
-        }
-        let worker = state.workers.len() as u32;
-        state.workers.push(Worker { wake: Arc::default(), task: Some(slot) });
-        let engine = self.clone();
-        let spawned = std::thread::Builder::new()
-            .name(format!("simulated thread {slot}"))
-            .stack_size(STACK)
-            .spawn(move || engine.work(worker));
-        match spawned {
-            Ok(join) => state.joins.push(join),
-            Err(error) => {
-                let message = format!(
-                    "the system gave no thread for thread {slot} of a block ({error}): use smaller blocks on the CPU, or \
-                     raise the limit of threads (ulimit -u)"
-                );
-                self.fail(state, Failure { message, place: None, position: None });
+    /// Gives the next turn to the worker of a thread, or to any worker if the thread has not started.
+    fn hand_over(&self, state: &mut State, slot: u32) {
+        let worker = match state.threads[slot as usize].phase {
+            Phase::Started(worker) => worker,
+            _ => {
+                let worker = state.idle.pop().unwrap_or(state.workers.len() as u32);
+                if worker as usize == state.workers.len() {
+                    state.workers.push(Worker { turn: ptr::null(), task: None });
+                }
+                state.workers[worker as usize].task = Some(slot);
+                worker
             }
-        }
+        };
+        state.turn = Some(worker);
     }
 
     /// Calls the kernel as one thread.
-    fn run_thread(self: &Arc<Self>, slot: u32, block: Dim) -> Result<(), Failure> {
-        let thread = self.threads.at((slot % self.block_size()) as u64);
-        // What an outer launch left, if a kernel launches another.
-        let before = CURRENT.with(|current| {
-            (
-                current.engine.replace(Arc::as_ptr(self)),
-                current.slot.replace(slot),
-                current.thread.replace(thread),
-                current.block.replace(block),
-                current.threads.replace(self.threads),
-                current.blocks.replace(self.blocks),
-                current.ticks.replace(match self.order {
-                    Order::Ascending => 0,
-                    Order::Shuffled(seed) => next(&mut (seed ^ (slot as u64) << 32 | block.x as u64)) as u32,
-                }),
-                current.idle.take(),
-                current.owner.replace(CALLS.fetch_add(1, Ordering::Relaxed)),
-                current.was_panicking.replace(std::thread::panicking()),
-            )
-        });
-        let was_in_kernel = IS_IN_KERNEL.replace(true);
-        // SAFETY: `run` has borrowed the body until all workers are joined.
-        let ended = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.body)() }));
-        IS_IN_KERNEL.set(was_in_kernel);
+    fn run_thread(&self, worker: u32, slot: u32) -> Result<(), Failure> {
+        let mut state = self.state.borrow_mut();
+        state.threads[slot as usize].phase = Phase::Started(worker);
+        let (block, thread) = self.position(&state, slot);
+        drop(state);
         CURRENT.with(|current| {
-            current.engine.set(before.0);
-            current.slot.set(before.1);
-            current.thread.set(before.2);
-            current.block.set(before.3);
-            current.threads.set(before.4);
-            current.blocks.set(before.5);
-            current.ticks.set(before.6);
-            current.idle.set(before.7);
-            current.owner.set(before.8);
-            current.was_panicking.set(before.9);
+            // The pointer is used while the engine runs a thread, and so while it is borrowed here.
+            current.engine.set(ptr::from_ref(self).cast());
+            current.slot.set(slot);
+            current.thread.set(thread);
+            current.block.set(block);
+            current.threads.set(self.threads);
+            current.blocks.set(self.blocks);
+            current.ticks.set(match self.order {
+                Order::Ascending => 0,
+                Order::Shuffled(seed) => next(&mut (seed ^ (slot as u64) << 32 | block.x as u64)) as u32,
+            });
+            current.idle.set(0);
+            current.owner.set(CALLS.fetch_add(1, Ordering::Relaxed));
+            current.was_panicking.set(std::thread::panicking());
         });
-        ended.or_else(|payload| {
-            if payload.is::<Abandoned>() {
-                return Ok(());
+        match panics::catch(self.body) {
+            Ok(()) => Ok(()),
+            Err(payload) if payload.is::<Abandoned>() => Ok(()),
+            Err(payload) => {
+                let Panic { text, place } = panics::describe(&*payload);
+                let message = format!("the kernel panicked: {text}");
+                Err(Failure { message, place, position: Some((block, thread)) })
             }
-            let (message, place) = match PANIC.take() {
-                Some((message, place)) => (message, Some(place)),
-                None => (text(&*payload), None),
-            };
-            Err(Failure {
-                message: format!("the kernel panicked: {message}"),
-                place,
-                position: Some((block, thread)),
-            })
-        })
-    }
-
-    /// Waits until a thread may go on, after another was picked.
-    fn yield_to(self: &Arc<Self>, mut state: MutexGuard<'_, State>, slot: u32, next: u32) {
-        self.hand_over(&mut state, next);
-        let Phase::Started(worker) = state.threads[slot as usize].phase else { return };
-        let wake = state.workers[worker as usize].wake.clone();
-        loop {
-            if state.failure.is_some() && !state.is_unwinding {
-                state.is_unwinding = true;
-                drop(state);
-                resume_unwind(Box::new(Abandoned));
-            }
-            if state.workers[worker as usize].task == Some(slot) {
-                state.workers[worker as usize].task = None;
-                return;
-            }
-            state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// As the shared pointer that a simulated thread has no other hold of.
-    fn shared_self(&self) -> Arc<Self> {
-        // SAFETY: an engine lives in an `Arc` only, and is alive while its threads run.
-        unsafe {
-            Arc::increment_strong_count(self);
-            Arc::from_raw(self)
+    /// Waits until a thread may go on, after another was picked.
+    fn yield_to(&self, mut state: RefMut<'_, State>, slot: u32, next: u32) {
+        self.hand_over(&mut state, next);
+        let Phase::Started(worker) = state.threads[slot as usize].phase else { return };
+        let turn = state.workers[worker as usize].turn;
+        drop(state);
+        let own = CURRENT.with(Current::clone);
+        // SAFETY: `work` has stored it and is still on this fiber's stack.
+        unsafe { &*turn }.suspend();
+        CURRENT.with(|current| current.set(&own));
+        if self.state.borrow().failure.is_some() {
+            resume_unwind(Box::new(Abandoned));
         }
     }
 
     /// Fails the launch and leaves the kernel.
-    fn leave(&self, mut state: MutexGuard<'_, State>, failure: Failure) -> ! {
+    fn leave(&self, mut state: RefMut<'_, State>, failure: Failure) -> ! {
         self.fail(&mut state, failure);
-        state.is_unwinding = true;
         drop(state);
         resume_unwind(Box::new(Abandoned));
     }
@@ -556,9 +454,9 @@ impl Engine {
         if there >= 32 { u32::MAX } else { (1 << there) - 1 }
     }
 
-    /// Waits for the others, and returns their values: for a barrier their sum, for a warp one for each lane.
-    pub fn meet(&self, slot: u32, kind: Kind, place: Place, value: u64) -> Box<[u64; 32]> {
-        let mut state = self.lock();
+    /// Waits for the others, and returns their values: for a barrier their sum in the first place, for a warp one for each lane.
+    pub fn meet(&self, slot: u32, kind: Kind, place: Place, value: u64) -> [u64; 32] {
+        let mut state = self.state.borrow_mut();
         let (block, own) = (slot / self.block_size(), slot % self.block_size());
         let lane = own % 32;
         let (block, warp, expected) = match kind {
@@ -638,7 +536,11 @@ impl Engine {
                 }
             }
             for &other in &meeting.arrived {
-                state.threads[other as usize].result = meeting.values;
+                let result = &mut state.threads[other as usize].result;
+                match kind {
+                    Kind::Warp(_) => *result = meeting.values,
+                    _ => result[0] = meeting.values[0],
+                }
                 state.ready.push_back(other);
             }
             state.waiting = 0;
@@ -648,10 +550,10 @@ impl Engine {
             self.leave(state, failure);
         };
         if next != slot {
-            self.shared_self().yield_to(state, slot, next);
-            state = self.lock();
+            self.yield_to(state, slot, next);
+            state = self.state.borrow_mut();
         }
-        Box::new(state.threads[slot as usize].result)
+        state.threads[slot as usize].result
     }
 
     /// Returns the number of warps of which all threads are among these, and the threads of other warps.
@@ -670,7 +572,7 @@ impl Engine {
 
     /// Lets others run. `idle` is what the thread has spent on waiting since it did so last.
     pub fn pause(&self, slot: u32, idle: u64) {
-        let mut state = self.lock();
+        let mut state = self.state.borrow_mut();
         state.ready.push_back(slot);
         let next = self.pick(&mut state).unwrap_or(slot);
         state.waiting += if next == slot { idle.max(1) } else { SWITCH };
@@ -682,13 +584,13 @@ impl Engine {
             self.leave(state, Failure { message, place: None, position: Some((block, thread)) });
         }
         if next != slot {
-            self.shared_self().yield_to(state, slot, next);
+            self.yield_to(state, slot, next);
         }
     }
 
     /// Reports a shuffle that reads a lane which does not take part.
     pub fn reads_outside(&self, slot: u32, from: u32, mask: u32, place: Place) {
-        let state = self.lock();
+        let state = self.state.borrow_mut();
         let lane = slot % self.block_size() % 32;
         let message = format!(
             "lane {lane} takes the value of lane {from}, which is not among the lanes {mask:#010x} of the shuffle"
@@ -706,7 +608,7 @@ impl Engine {
         place: Place,
         is_unwinding: bool,
     ) -> *mut u8 {
-        let mut state = self.lock();
+        let mut state = self.state.borrow_mut();
         let block = &mut state.blocks[(slot / self.block_size()) as usize];
         let key = (site.addr(), bytes, is_kept);
         if let Some(memory) = block.shared.get(&key) {
@@ -728,7 +630,7 @@ impl Engine {
 
     /// Returns the dynamic shared memory and its size.
     pub fn dynamic_shared(&self, slot: u32) -> (*mut u8, usize) {
-        let state = self.lock();
+        let state = self.state.borrow();
         (state.blocks[(slot / self.block_size()) as usize].dynamic.start(), self.dynamic_bytes)
     }
 

@@ -9,7 +9,18 @@ use std::time::Instant;
 
 mod cluster;
 mod engine;
+// Stacks are switched by assembly, which Miri does not run.
+#[cfg_attr(
+    not(all(any(target_arch = "x86_64", all(target_arch = "aarch64", not(windows))), not(miri))),
+    path = "fiber_on_threads.rs"
+)]
+mod fiber;
 mod memory;
+#[cfg(all(any(target_arch = "x86_64", all(target_arch = "aarch64", not(windows))), not(miri)))]
+mod overflow;
+mod panics;
+#[cfg(test)]
+mod tests;
 
 pub use engine::{Dim, Failure, Job, Order, run};
 use engine::{Engine, Kind, PAUSE};
@@ -17,8 +28,9 @@ use engine::{Engine, Kind, PAUSE};
 pub const HAS_REDUX: bool = false;
 
 /// What a simulated thread knows of itself.
+#[derive(Clone)]
 struct Current {
-    engine: Cell<*const Engine>,
+    engine: Cell<*const Engine<'static>>,
     /// The number among the threads that the engine has at hand.
     slot: Cell<u32>,
     thread: Cell<Dim>,
@@ -33,6 +45,23 @@ struct Current {
     owner: Cell<Owner>,
     /// Whether the kernel was called while a panic was under way.
     was_panicking: Cell<bool>,
+}
+
+impl Current {
+    fn set(&self, other: &Current) {
+        let Current { engine, slot, thread, block, threads, blocks, ticks, idle, owner, was_panicking } =
+            other;
+        self.engine.set(engine.get());
+        self.slot.set(slot.get());
+        self.thread.set(thread.get());
+        self.block.set(block.get());
+        self.threads.set(threads.get());
+        self.blocks.set(blocks.get());
+        self.ticks.set(ticks.get());
+        self.idle.set(idle.get());
+        self.owner.set(owner.get());
+        self.was_panicking.set(was_panicking.get());
+    }
 }
 
 /// Whose an index or shared memory is: the call of the kernel, so that nothing passes from one simulated thread to another which
@@ -99,12 +128,12 @@ fn is_unwinding() -> bool {
 
 /// Calls `f` with the engine and the thread's slot; returns `None` outside of a launch, and in destructors of a failed one: there
 /// nobody waits for others, and another panic would abort the process.
-fn with_engine<R>(f: impl FnOnce(&Engine, u32) -> R) -> Option<R> {
+fn with_engine<R>(f: impl FnOnce(&Engine<'_>, u32) -> R) -> Option<R> {
     if is_unwinding() { None } else { with_any_engine(f) }
 }
 
 /// As [`with_engine`], also while the kernel unwinds.
-fn with_any_engine<R>(f: impl FnOnce(&Engine, u32) -> R) -> Option<R> {
+fn with_any_engine<R>(f: impl FnOnce(&Engine<'_>, u32) -> R) -> Option<R> {
     let (engine, slot) = CURRENT.with(|current| (current.engine.get(), current.slot.get()));
     // SAFETY: the engine sets it for as long as it runs a thread, and clears it.
     (!engine.is_null()).then(|| f(unsafe { &*engine }, slot))
@@ -174,7 +203,7 @@ pub fn of_cluster(p: *mut u8, rank: u32) -> *mut u8 {
 /// Returns the values of all lanes of the mask, with 0 for others.
 fn exchange(mask: u32, value: u64, place: &'static Location<'static>) -> [u64; 32] {
     let alone = || core::array::from_fn(|i| if i == 0 { value } else { 0 });
-    with_engine(|engine, slot| *engine.meet(slot, Kind::Warp(mask), place, value)).unwrap_or_else(alone)
+    with_engine(|engine, slot| engine.meet(slot, Kind::Warp(mask), place, value)).unwrap_or_else(alone)
 }
 
 #[track_caller]
