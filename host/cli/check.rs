@@ -41,6 +41,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let inputs: [(&str, &Path); 2] = [(output::INSTANCE, &args.instance), ("the tour", &args.tour)];
     let inputs: Vec<_> = inputs.into_iter().chain(args.shape.files()).collect();
     output::check(args.json.as_slice(), &inputs)?;
+    super::options::start_threads(None, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
     let finding = find(&instance, &args)?;
     if let Some(output) = &args.json {

@@ -37,6 +37,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     }
     signals::end_at_once()?;
     output::check([&args.output], &[])?;
+    super::options::start_threads(None, None)?;
     let instance = make(&args)?;
     args.output.write(|mut out| tsplib::write(&instance, &mut out))?;
     Ok(Outcome::Done)
@@ -54,15 +55,13 @@ fn make(args: &Args) -> Result<Instance> {
             generate::clustered(nodes()?, clusters, seed).map_err(clustered)
         }
         "roads" => {
-            super::options::start_threads(None, None)?;
             let one_way = args.one_way.unwrap_or(roads::ONE_WAY);
             roads::roads(nodes()?, one_way, seed).map_err(refused)
         }
         "e" => {
             let nodes = nodes()?;
             let seed = args.seed.unwrap_or(nodes as u64);
-            let sizes =
-                "1000, 3162, 10000, 31623, 100000, 316228 or 1000000 nodes and a seed below 1000000000";
+            let sizes = "1000, 3162, 10000, 31623, 100000, 316228, 1000000, 3162278 or 10000000 nodes and a seed below 1000000000";
             dimacs::by_name(&format!("portgen-{nodes}-{seed}"))
                 .ok_or_else(|| Error::Usage(format!("DIMACS instances have {sizes}")))
         }

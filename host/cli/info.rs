@@ -18,6 +18,7 @@ pub struct Args {
 
 /// Describes instances. If one cannot be read, the others are still described.
 pub fn run(args: Args) -> Result<Outcome> {
+    super::options::start_threads(None, None)?;
     let mut failed = None;
     for (i, source) in args.instances.iter().enumerate() {
         match args.reading.open(source) {

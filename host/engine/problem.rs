@@ -17,7 +17,7 @@ use crate::memory::check_memory;
 use crate::potentials::{self, MOST_REDUCED};
 use crate::start::{self, Start};
 use antwarp_instance::parallel;
-use antwarp_instance::{Enough, Instance, NeighborLists, Watch, nearest_until};
+use antwarp_instance::{Cell, Enough, Instance, NeighborLists, Watch, nearest_until};
 
 /// Neighbours that the nearest-neighbour tour tries before it searches for the nearest unvisited node.
 const NEAR: usize = 16;
@@ -122,7 +122,10 @@ impl Places {
                 up: metric == Metric::Ceil2d,
             };
         }
-        Places::Planar { places: points.iter().map(|p| Point(p[0], p[1])).collect(), metric }
+        Places::Planar {
+            places: parallel::collect(points.len(), &|i| Point(points[i][0], points[i][1])),
+            metric,
+        }
     }
 
     /// Returns the [name](Places::kernel_name) of the places that an instance will have.
@@ -165,8 +168,7 @@ fn planar(instance: &Instance) -> Option<Planar> {
 
 /// Returns the corner of the points with the least coordinates, if [`Grid`] is exact for them.
 fn grid_corner(metric: Metric, points: &[[f64; 3]]) -> Option<[f64; 2]> {
-    let low = |axis: usize| points.iter().map(|p| p[axis]).fold(f64::INFINITY, f64::min);
-    let (x, y) = (low(0), low(1));
+    let [x, y, _] = Cell::around(points).low;
     let fits = |p: &[f64; 3]| {
         let whole = p[0].fract() == 0.0 && p[1].fract() == 0.0;
         is_gap(p) || whole && p[0] - x <= GRID_EXTENT && p[1] - y <= GRID_EXTENT
@@ -201,21 +203,12 @@ pub fn join_partners(partners: &[u32], tour: &mut [u32]) {
     tour.copy_from_slice(&joined);
 }
 
-/// Returns the position of each node in an order.
-fn numbers(order: &[u32]) -> Vec<u32> {
-    let mut numbers = vec![0; order.len()];
-    for (number, &node) in (0..).zip(order) {
-        numbers[node as usize] = number;
-    }
-    numbers
-}
-
 /// Replaces lists whose nodes are all equally near by the equally near nodes that follow along the tour. Otherwise thousands of
 /// nodes at the same place would all have the same list, and an ant that has visited those would have to evaluate all nodes in each
 /// step.
 fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
     let (n, k) = (order.len(), near.k);
-    let numbers = numbers(order);
+    let numbers = parallel::inverse(order);
     parallel::each_part(&mut near.ids, k.max(1), &|node, list| {
         let node = node as u32;
         let distance = |to: &u32| instance.distance(node, *to);
@@ -332,7 +325,7 @@ impl Problem {
         order: Vec<u32>,
     ) -> Problem {
         let n = instance.len();
-        let place = numbers(&order);
+        let place = parallel::inverse(&order);
         let rows = |from: usize, to: usize| -> Vec<u32> {
             let mut rows = vec![0; n * (to - from)];
             parallel::each_part(&mut rows, (to - from).max(1), &|index, row| {
@@ -563,12 +556,7 @@ impl Problem {
     /// Returns the length of a tour in the problem's numbering; `None` if it is not a valid tour.
     pub fn length(&self, tour: &[u32]) -> Option<i64> {
         let n = self.order.len();
-        let mut is_seen = vec![false; n];
-        let is_new = |&node: &u32| {
-            let seen = is_seen.get_mut(node as usize);
-            seen.is_some_and(|seen| !std::mem::replace(seen, true))
-        };
-        if tour.len() != n || !tour.iter().all(is_new) {
+        if tour.len() != n || !parallel::is_permutation(tour) {
             return None;
         }
         let step = |p: usize| {

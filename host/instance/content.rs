@@ -112,11 +112,13 @@ impl Degrees {
             points.iter().all(|point| point[lat].abs() <= 90.0 && point[lon].abs() <= 180.0)
         };
         let all = || points.iter().flat_map(|point| [point[0], point[1]]);
-        let fine = all().filter(|&value| is_fine(value)).count();
         let (lat_first, lon_first) = (fits(0, 1), fits(1, 0));
+        if !lat_first && !lon_first {
+            return None;
+        }
+        let fine = all().filter(|&value| is_fine(value)).count();
         let is_wide = all().any(|value| value.abs() > 1.5);
-        ((lat_first || lon_first) && is_wide && fine >= points.len())
-            .then_some(Degrees { lat_first, lon_first })
+        (is_wide && fine >= points.len()).then_some(Degrees { lat_first, lon_first })
     }
 }
 

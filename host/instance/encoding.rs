@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::error::{Result, Text};
+use super::parallel;
 
 /// A text in UTF-8, without a byte-order mark.
 pub struct Decoded<'a> {
@@ -57,14 +58,16 @@ pub fn decode<'a>(text: Text<'a>) -> Result<Decoded<'a>> {
             encoding: Some(encoding.name()),
         });
     }
-    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+    if parallel::contains(bytes, 0)
+        && let Some(at) = bytes.iter().position(|byte| *byte == 0)
+    {
         return Err(text.content(
             format!("byte {} is zero, so this is not text", at + 1),
             "give a text file: CSV, TSPLIB or JSON",
         ));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if std::str::from_utf8(bytes).is_ok() {
+    if parallel::is_ascii(bytes) || std::str::from_utf8(bytes).is_ok() {
         return Ok(Decoded { bytes: Cow::Borrowed(bytes), encoding: None });
     }
     let decoded = WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned();

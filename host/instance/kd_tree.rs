@@ -6,6 +6,12 @@ use crate::parallel;
 const LEAF: usize = 8;
 /// Minimum number of items for which two threads sort the halves of a part.
 const PARALLEL: usize = 1 << 13;
+/// Cells of a part of the tree that a thread takes at a time.
+const CELLS: usize = 1 << 10;
+/// Places of a part that a thread takes at a time.
+const PART: usize = 1 << 14;
+/// Minimum number of items for which a tree of ascending places starts with strips, and the number of strips.
+const STRIPS: (usize, usize) = (1 << 22, 64);
 
 /// A k-d tree over items at places with `D` coordinates. An item is identified by its position in the order of the leaves. Cells
 /// are numbered as in a heap: the children of cell i are 2 i and 2 i + 1, and the root is 1.
@@ -28,6 +34,20 @@ pub struct Cell<const D: usize> {
 
 impl<const D: usize> Cell<D> {
     const NOTHING: Cell<D> = Cell { low: [f64::INFINITY; D], high: [f64::NEG_INFINITY; D] };
+
+    /// Returns the smallest box around places; infinite, with its sides exchanged, without any. Coordinates that are not numbers are
+    /// left out.
+    pub fn around(places: &[[f64; D]]) -> Cell<D> {
+        if places.len() <= PART {
+            return Cell::of(places.iter().copied());
+        }
+        let around = |part: usize| Cell::of(places[part * PART..].iter().take(PART).copied());
+        parallel::collect(places.len().div_ceil(PART), &around).into_iter().fold(Cell::NOTHING, Cell::with)
+    }
+
+    fn of(places: impl Iterator<Item = [f64; D]>) -> Cell<D> {
+        places.fold(Cell::NOTHING, |cell, low| cell.with(Cell { low, high: low }))
+    }
 
     /// Returns the smallest box around both.
     fn with(self, other: Cell<D>) -> Cell<D> {
@@ -84,26 +104,51 @@ pub trait Search<const D: usize> {
 impl<const D: usize> KdTree<D> {
     /// Builds the tree of these places; items are numbered in the same order.
     pub fn new(places: &[[f64; D]]) -> KdTree<D> {
+        KdTree::build(places, 1)
+    }
+
+    /// Does the same for places that ascend along the first axis. A large tree starts with strips across that axis, since one thread
+    /// would have to halve all items, then two threads a half each.
+    pub fn of_ascending(places: &[[f64; D]]) -> KdTree<D> {
+        KdTree::build(places, if places.len() < STRIPS.0 { 1 } else { STRIPS.1 })
+    }
+
+    fn build(places: &[[f64; D]], strips: usize) -> KdTree<D> {
         let leaves = places.len().div_ceil(LEAF).next_power_of_two();
         let mut entries: Vec<([f64; D], u32)> = parallel::collect(places.len(), &|i| (places[i], i as u32));
-        halve(&mut entries, leaves);
+        halve(&mut entries, leaves, strips);
         let mut tree = KdTree {
             places: parallel::collect(entries.len(), &|i| entries[i].0),
             items: parallel::collect(entries.len(), &|i| entries[i].1),
             cells: Vec::new(),
             leaves,
         };
-        let around = |leaf: usize| {
-            let places = tree.places[tree.positions(leaf)].iter();
-            places.fold(Cell::NOTHING, |cell, &low| cell.with(Cell { low, high: low }))
-        };
-        let mut cells = vec![Cell::NOTHING; leaves];
-        cells.extend(parallel::collect(leaves, &|leaf| around(leaves + leaf)));
-        for i in (1..leaves).rev() {
-            cells[i] = cells[2 * i].with(cells[2 * i + 1]);
-        }
-        tree.cells = cells;
+        drop(entries);
+        tree.cells = tree.of_cells(Cell::NOTHING, Cell::with, |leaf| {
+            Cell::of(tree.places[tree.positions(leaf)].iter().copied())
+        });
         tree
+    }
+
+    /// Returns a value for each cell, by cell number: those of leaves, and above them the values of both halves `with` each other.
+    fn of_cells<K: Copy + Send + Sync>(
+        &self,
+        nothing: K,
+        with: impl Fn(K, K) -> K + Sync,
+        of_leaf: impl Fn(usize) -> K + Sync,
+    ) -> Vec<K> {
+        let mut known = parallel::collect(2 * self.leaves, &|cell| {
+            if cell < self.leaves { nothing } else { of_leaf(cell) }
+        });
+        let mut width = self.leaves / 2;
+        while width > 0 {
+            let (upper, lower) = known.split_at_mut(2 * width);
+            parallel::each_of(&mut upper[width..], CELLS, &|i, cell| {
+                *cell = with(lower[2 * i], lower[2 * i + 1])
+            });
+            width /= 2;
+        }
+        known
     }
 
     /// Returns the places, by position.
@@ -144,16 +189,10 @@ impl<const D: usize> KdTree<D> {
         with: impl Fn(K, K) -> K + Sync,
         of: impl Fn(u32) -> K + Sync,
     ) -> Vec<K> {
-        let in_leaf = |leaf: usize| {
+        self.of_cells(nothing, &with, |leaf| {
             let items = self.items[self.positions(leaf)].iter();
             items.fold(nothing, |known, &item| with(known, of(item)))
-        };
-        let mut known = vec![nothing; self.leaves];
-        known.extend(parallel::collect(self.leaves, &|leaf| in_leaf(self.leaves + leaf)));
-        for i in (1..self.leaves).rev() {
-            known[i] = with(known[2 * i], known[2 * i + 1]);
-        }
-        known
+        })
     }
 
     /// Searches around an item: first its leaf, then ever larger cells that contain it.
@@ -197,21 +236,25 @@ fn part(n: usize, parts: usize, i: usize) -> usize {
 
 /// Orders items so that nearby ones are next to each other: repeatedly puts the half with smaller coordinates (ties by item number)
 /// before the other one, down to as many parts as there are leaves. A leaf starts where [`part`] says, which may be a few items
-/// off: boxes are computed from the actual content of the leaves.
-fn halve<const D: usize>(entries: &mut [([f64; D], u32)], leaves: usize) {
+/// off: boxes are computed from the actual content of the leaves. More than one of `strips` says that items ascend along the first
+/// axis, and must be split into so many strips first.
+fn halve<const D: usize>(entries: &mut [([f64; D], u32)], leaves: usize, strips: usize) {
     let mut parts = vec![(entries, leaves)];
     while let Some((entries, leaves)) = parts.pop() {
         if leaves == 1 || entries.len() < 2 {
             continue;
         }
-        let around = entries.iter().fold(Cell::NOTHING, |cell, &(low, _)| cell.with(Cell { low, high: low }));
-        let wide = |axis: usize| around.high[axis] - around.low[axis];
-        let axis = (1..D).fold(0, |widest, axis| if wide(axis) > wide(widest) { axis } else { widest });
         let middle = part(entries.len(), 2, 1);
-        entries.select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1)));
+        if strips < 2 {
+            let around = Cell::of(entries.iter().map(|entry| entry.0));
+            let wide = |axis: usize| around.high[axis] - around.low[axis];
+            let axis = (1..D).fold(0, |widest, axis| if wide(axis) > wide(widest) { axis } else { widest });
+            entries
+                .select_nth_unstable_by(middle, |a, b| a.0[axis].total_cmp(&b.0[axis]).then(a.1.cmp(&b.1)));
+        }
         let (low, high) = entries.split_at_mut(middle);
         if low.len() > PARALLEL {
-            rayon::join(|| halve(low, leaves / 2), || halve(high, leaves / 2));
+            rayon::join(|| halve(low, leaves / 2, strips / 2), || halve(high, leaves / 2, strips / 2));
         } else {
             parts.extend([(low, leaves / 2), (high, leaves / 2)]);
         }

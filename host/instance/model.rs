@@ -7,6 +7,8 @@ use rayon::prelude::*;
 
 use super::error::{InstanceError, Result, TourError};
 use super::globe;
+use super::kd_tree::Cell;
+use super::parallel;
 use super::scale::{Scale, Unit, scaled};
 
 /// The kind of problem.
@@ -94,6 +96,8 @@ const LONGEST_BITS: i32 = 30;
 const LONGEST_BESIDE_FORBIDDEN_BITS: i32 = 27;
 /// The longest cost beside which an edge that costs more than twice as much fits 32 bits.
 const LONGEST_BESIDE_FORBIDDEN: i64 = (1 << LONGEST_BITS) - 1;
+/// Points that a thread takes at a time.
+const GRAIN: usize = 1 << 12;
 /// Maximum number of decimals that is looked for in a matrix.
 const MOST_DECIMALS: u32 = 9;
 
@@ -106,7 +110,7 @@ impl Instance {
     ) -> Result<Instance> {
         let name = name.into();
         check_points(&name, metric, &points)?;
-        points.iter_mut().for_each(|point| point[metric.dimensions()..].fill(0.0));
+        flatten(&mut points, metric);
         let len = points.len();
         Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)
     }
@@ -160,9 +164,9 @@ impl Instance {
     /// Creates an instance from these points, with a metric whose [length](metric::length) scales with the coordinates.
     fn unrounded_points(name: String, metric: Metric, mut points: Vec<[f64; 3]>) -> Result<Instance> {
         check_finite(&name, &points)?;
-        points.iter_mut().for_each(|point| point[metric.dimensions()..].fill(0.0));
+        flatten(&mut points, metric);
         let exponent = exponent_of(metric, &points);
-        points.iter_mut().for_each(|point| *point = point.map(|c| scaled(c, -exponent)));
+        parallel::each_of(&mut points, GRAIN, &|_, point| *point = point.map(|c| scaled(c, -exponent)));
         let len = points.len();
         let instance = Instance::sound(name, Kind::Tsp, Distances::Points { metric, points }, len)?;
         Ok(Instance { scale: Scale::of_lengths(exponent), ..instance })
@@ -567,12 +571,13 @@ impl Instance {
     /// # Panics
     /// If a node of the order does not exist.
     pub fn renumbered(&self, order: &[u32]) -> Option<Instance> {
-        let points = order.par_iter().map(|&node| self.points().map(|points| points[node as usize]));
+        let from = self.points()?;
+        let points = parallel::collect(order.len(), &|index| from[order[index] as usize]);
         Some(Instance {
             name: self.name.clone(),
             comments: Vec::new(),
             kind: self.kind,
-            distances: Distances::Points { metric: self.metric()?, points: points.collect::<Option<_>>()? },
+            distances: Distances::Points { metric: self.metric()?, points },
             len: order.len(),
             display: None,
             fixed_edges: Vec::new(),
@@ -584,8 +589,7 @@ impl Instance {
             forbidden_pairs: self.forbidden_pairs_in(order),
             ends: self.ends,
             partners: self.partners().map_or_else(Vec::new, |partners| {
-                let mut numbers = vec![0; order.len()];
-                order.iter().zip(0..).for_each(|(&node, number)| numbers[node as usize] = number);
+                let numbers = parallel::inverse(order);
                 let partner = |&node: &u32| match partners[node as usize] {
                     Instance::NO_PARTNER => Instance::NO_PARTNER,
                     partner => numbers[partner as usize],
@@ -739,6 +743,9 @@ pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(
     if tour.len() != n {
         return Err(TourError::Length { found: tour.len(), expected: n });
     }
+    if parallel::is_permutation(tour) {
+        return Ok(());
+    }
     let mut seen = vec![false; n];
     let mut repeated = None;
     for (position, &node) in tour.iter().enumerate() {
@@ -775,7 +782,7 @@ fn square_root(name: &str, entries: usize) -> Result<usize> {
 
 /// Rejects coordinates that are not finite numbers.
 fn check_finite(name: &str, points: &[[f64; 3]]) -> Result<()> {
-    match points.iter().position(|point| !point.iter().all(|c| c.is_finite())) {
+    match parallel::first(points.len(), &|node| !points[node].iter().all(|c| c.is_finite())) {
         None => Ok(()),
         Some(node) => {
             let problem = format!("node {node} has a coordinate that is not a finite number");
@@ -787,10 +794,8 @@ fn check_finite(name: &str, points: &[[f64; 3]]) -> Result<()> {
 /// Returns the power of two that corresponds to an internal length of 1, so that the longest internal length is below 2^30.
 fn exponent_of(metric: Metric, points: &[[f64; 3]]) -> i32 {
     // Use halves: the full extent could overflow.
-    let half = |axis: usize| {
-        let along = || points.iter().map(|point| 0.5 * point[axis]);
-        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
-    };
+    let Cell { low, high } = Cell::around(points);
+    let half = |axis: usize| 0.5 * high[axis] - 0.5 * low[axis];
     let halves = [0, 1, 2].map(half);
     let widest = halves.into_iter().fold(0.0, f64::max);
     if !(widest > 0.0 && widest.is_finite()) {
@@ -856,11 +861,18 @@ fn forbidden_cost(n: usize, longest: i64) -> i32 {
     tour.clamp(2 * longest + 1, i64::from(i32::MAX)).min(i64::from(i32::MAX)) as i32
 }
 
+/// Sets the coordinates that the metric does not use to 0.
+fn flatten(points: &mut [[f64; 3]], metric: Metric) {
+    let axes = metric.dimensions();
+    parallel::each_of(points, GRAIN, &|_, point| point[axes..].fill(0.0));
+}
+
 /// Rejects coordinates from which no distance can be computed.
 fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
     check_finite(name, points)?;
-    for (node, point) in points.iter().enumerate() {
-        if metric.is_in_degrees() && (point[0].abs() > 90.0 || point[1].abs() > 360.0) {
+    if metric.is_in_degrees() {
+        let is_beyond = |point: &&[f64; 3]| point[0].abs() > 90.0 || point[1].abs() > 360.0;
+        if let Some((node, point)) = points.iter().enumerate().find(|(_, point)| is_beyond(point)) {
             let problem = format!("node {node} is at {} {}, which is not on the earth", point[0], point[1]);
             let help = if metric == Metric::Geo {
                 "write the latitude first, from -90 to 90, then the longitude, as degrees.minutes"
@@ -880,14 +892,7 @@ fn check_points(name: &str, metric: Metric, points: &[[f64; 3]]) -> Result<()> {
 
 /// Returns how far points extend along all axes together, and a length that no distance between them exceeds before it is rounded.
 fn extent(metric: Metric, points: &[[f64; 3]]) -> (f64, f64) {
-    let mut low = [f64::INFINITY; 3];
-    let mut high = [f64::NEG_INFINITY; 3];
-    for point in points {
-        for axis in 0..metric.dimensions() {
-            low[axis] = low[axis].min(point[axis]);
-            high[axis] = high[axis].max(point[axis]);
-        }
-    }
+    let Cell { low, high } = Cell::around(points);
     // No two points are further apart than the corners of their bounding box, except on a globe; XRAY counts in hundredths.
     let sum: f64 = (0..metric.dimensions()).map(|axis| (high[axis] - low[axis]).max(0.0)).sum();
     let longest = match metric {

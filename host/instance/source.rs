@@ -5,9 +5,10 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{InstanceError, Result, Text};
-use crate::memory;
+use crate::{memory, parallel};
 
 /// Bytes that any file may have, for keywords and comments, or for a small file as a whole.
 const BESIDE: u64 = 1 << 20;
@@ -107,11 +108,15 @@ fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
 
 /// Returns the bytes of a file. `room` determines from its first mebibyte how long the whole can be.
 pub fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
-    load_checked(path, |begin| Ok(room(begin)))
+    load_by(path, |begin| Ok(room(begin)), false)
 }
 
-/// Does the same where the first mebibyte may show that the file must not be read.
+/// Does the same with all threads, where the first mebibyte may show that the file must not be read.
 pub fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
+    load_by(path, room, true)
+}
+
+fn load_by(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>, in_pieces: bool) -> Result<Vec<u8>> {
     let failed = |cause| InstanceError::read(path, cause);
     let (mut text, mut bytes) = (open(path)?, Vec::new());
     text.by_ref().take(BESIDE).read_to_end(&mut bytes).map_err(failed)?;
@@ -120,6 +125,9 @@ pub fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) ->
         let room = room(Text { file: &file, bytes: &bytes })?;
         let no_room = |shortage| Text { file: &file, bytes: b"" }.no_room(&room.of, shortage);
         memory::check(room.memory).map_err(no_room)?;
+        if in_pieces && let Some(whole) = load_in_pieces(path, &bytes, room.bytes) {
+            return Ok(whole);
+        }
         // One extra byte shows whether there is more; the end of an archive shows whether it is complete.
         let mut text = text.take(room.bytes - BESIDE + 1);
         loop {
@@ -134,6 +142,40 @@ pub fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) ->
         }
     }
     Ok(bytes)
+}
+
+/// Bytes that a thread reads at a time. A stretch that [`Busy`] rejects has at least one such piece.
+const PIECE: usize = IDLE / 2;
+
+/// Reads a plain file of at most this many bytes, which starts with those, with all threads. Returns `None` if it is another kind of
+/// file, or if anything is odd: then one thread reads it from its start to its end, and finds out what is wrong.
+#[cfg(unix)]
+fn load_in_pieces(path: &Path, begin: &[u8], most: u64) -> Option<Vec<u8>> {
+    use std::os::unix::fs::FileExt;
+    let facts = std::fs::metadata(path).ok().filter(|facts| path != Path::new(STDIN) && facts.is_file())?;
+    let length = usize::try_from(facts.len()).ok().filter(|_| facts.len() <= most)?;
+    memory::check(facts.len()).ok()?;
+    let file = std::fs::File::open(path).ok()?;
+    let mut bytes = vec![0; length];
+    let is_odd = AtomicBool::new(false);
+    parallel::each_part(&mut bytes, PIECE, &|piece, bytes| {
+        let is_read = file.read_exact_at(bytes, (piece * PIECE) as u64).is_ok();
+        let is_busy =
+            bytes.len() < PIECE || bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(separates);
+        is_odd.fetch_or(!(is_read && is_busy), Ordering::Relaxed);
+    });
+    // An archive does not start with its text.
+    (!is_odd.into_inner() && bytes.starts_with(begin)).then_some(bytes)
+}
+
+#[cfg(not(unix))]
+fn load_in_pieces(_: &Path, _: &[u8], _: u64) -> Option<Vec<u8>> {
+    None
+}
+
+/// Returns whether a character may separate two numbers.
+fn separates(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'|' | b']')
 }
 
 /// A reader that rejects long stretches without a number, as in devices, sparse files and archive bombs. A file may claim any size,
@@ -154,7 +196,6 @@ impl<R: Read> Read for Busy<R> {
             let problem = "it contains four mebibytes without a number";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
-        let separates = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'|' | b']');
         self.unbroken = if buffer[..count].iter().any(separates) { 0 } else { self.unbroken + count };
         if self.unbroken > IDLE {
             let problem = "it contains four mebibytes without the end of a number";
@@ -257,6 +298,24 @@ mod tests {
             }
         }
         assert_eq!(all("", 8), []);
+    }
+
+    #[test]
+    fn long_files_are_read_in_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long");
+        let load = || load_checked(&path, |_| Ok(Room::bytes(1 << 23, "a test")));
+        let text: Vec<u8> = (0..700_000).flat_map(|i| format!("{i}\n").into_bytes()).collect();
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(load_in_pieces(&path, &text[..BESIDE as usize], 1 << 23), Some(text.clone()));
+        assert_eq!(load().unwrap(), text);
+        assert_eq!(load_in_pieces(&path, &text[..BESIDE as usize], 1 << 22), None);
+        // Other text, as that of an archive is.
+        assert_eq!(load_in_pieces(&path, b"1", 1 << 23), None);
+        let idle = [&text[..2 << 20], &vec![b'x'; 5 << 20]].concat();
+        std::fs::write(&path, idle).unwrap();
+        let error = load().unwrap_err().to_string();
+        assert!(error.contains("four mebibytes without a number"), "{error}");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The greedy tour (Bentley 1992), which takes the shortest edges first.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use super::blocks::{self, Candidates, Edge, Lengths};
 use super::paths::Paths;
-use antwarp_instance::{Instance, NeighborLists, Watch, nearest_among};
+use antwarp_instance::{Instance, NeighborLists, Watch, nearest_among, parallel};
 
 /// Number of neighbours of an end among the other ends.
 const AROUND: usize = 6;
@@ -15,8 +18,12 @@ const SHARES: usize = 4;
 /// Number of nodes whose edges are sampled for the distribution of lengths.
 const SAMPLE: usize = 1000;
 
-/// Length, and the two nodes, the smaller first. No two edges are equal, so their order is unique.
-type Edge = (i32, u32, u32);
+/// Minimum number of nodes, or of ends of paths, for which several threads take edges.
+const MANY: usize = 1 << 17;
+/// Number of nodes, or of ends, in a block.
+const BLOCK: usize = 1 << 14;
+/// Several threads take edges only if at most one listed edge in this many is between blocks.
+const FEW: usize = 5;
 
 /// Returns the tour that takes the shortest edges that keep a set of paths, with ties broken by node numbers.
 ///
@@ -31,14 +38,25 @@ pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) 
             paths.link(node, partner);
         }
     }
-    let mut longer_than = -1;
-    for up_to in shares_of_lengths(instance, lists) {
-        if watch.is_over() {
-            return Vec::new();
+    let shares = shares_of_lengths(instance, lists);
+    let in_blocks = n >= MANY && are_near_in_number(lists, n);
+    if in_blocks {
+        let edges_of = |node, lengths, found: &mut dyn FnMut(Edge)| {
+            listed_edges_of(instance, lists, node, lengths).for_each(found);
+        };
+        let are_inside = |node: u32, range: &Range<u32>| lists.of(node).iter().all(|b| range.contains(b));
+        let candidates = Candidates { shares: &shares, edges_of: &edges_of, are_inside: &are_inside };
+        blocks::join(&mut paths, &ends_of_blocks(n), &candidates, watch);
+    } else {
+        let mut longer_than = -1;
+        for up_to in shares {
+            if watch.is_over() {
+                return Vec::new();
+            }
+            let edges = listed_edges(instance, lists, (longer_than, up_to), &paths);
+            blocks::join_in_order(&mut paths, edges);
+            longer_than = up_to;
         }
-        let edges = listed_edges(instance, lists, (longer_than, up_to), &paths);
-        join(&mut paths, edges);
-        longer_than = up_to;
     }
     let mut is_slow = false;
     while paths.count() > 1 {
@@ -46,8 +64,13 @@ pub(super) fn greedy(instance: &Instance, lists: &NeighborLists, watch: &Watch) 
             return Vec::new();
         }
         let before = paths.count();
-        let ends: Vec<u32> = (0..n as u32).filter(|&v| paths.is_end(v)).collect();
-        join(&mut paths, edges_of_ends(instance, ends.clone(), is_slow, watch));
+        let ends = parallel::filter(n, &|v| paths.is_end(v as u32));
+        let edges = edges_of_ends(instance, ends.clone(), is_slow, watch);
+        if in_blocks && ends.len() >= MANY {
+            join_ends(&mut paths, &ends, edges, watch);
+        } else {
+            blocks::join_in_order(&mut paths, edges);
+        }
         if paths.count() == before && is_slow {
             join_in_order(instance, &mut paths, &ends);
         }
@@ -69,23 +92,57 @@ fn shares_of_lengths(instance: &Instance, lists: &NeighborLists) -> Vec<i32> {
     ends
 }
 
+/// Returns the ends of blocks of [`BLOCK`] nodes.
+fn ends_of_blocks(n: usize) -> Vec<u32> {
+    (1..=n.div_ceil(BLOCK)).map(|block| (block * BLOCK).min(n) as u32).collect()
+}
+
+/// Returns whether few of the listed edges are between blocks.
+fn are_near_in_number(lists: &NeighborLists, n: usize) -> bool {
+    let block = |node: u32| node as usize / BLOCK;
+    let some = (0..n as u32).step_by(n.div_ceil(SAMPLE));
+    let (mut all, mut between) = (0, 0);
+    for (a, &b) in some.flat_map(|a| lists.of(a).iter().map(move |b| (a, b))) {
+        all += 1;
+        between += usize::from(block(a) != block(b));
+    }
+    FEW * between <= all
+}
+
 /// Returns the edges of the lists whose length is in a range, and that may be taken; each once.
-fn listed_edges(
-    instance: &Instance,
-    lists: &NeighborLists,
-    (longer_than, up_to): (i32, i32),
-    paths: &Paths,
-) -> Vec<Edge> {
-    let is_first = |a: u32, b: u32| a < b || !lists.of(b).contains(&a);
-    let edges_of = |a: u32| {
-        // Lists are sorted by length.
-        let edges = lists.of(a).iter().map(move |&b| (b, instance.distance(a, b)));
-        let some = edges.take_while(move |edge| edge.1 <= up_to).filter(move |edge| edge.1 > longer_than);
-        some.filter(move |&(b, _)| paths.is_open(a, b) && is_first(a, b) && instance.has_edge(a, b))
-            .map(move |(b, length)| (length, a.min(b), a.max(b)))
-    };
+fn listed_edges(instance: &Instance, lists: &NeighborLists, lengths: Lengths, paths: &Paths) -> Vec<Edge> {
     let ends = (0..instance.len() as u32).into_par_iter().filter(|&a| paths.is_end(a));
-    ends.flat_map_iter(edges_of).collect()
+    let edges = |a| listed_edges_of(instance, lists, a, lengths).filter(|&(_, a, b)| paths.is_open(a, b));
+    ends.flat_map_iter(edges).collect()
+}
+
+/// Returns the edges in the list of a node whose length is in a range, except those that the other node's list passes on.
+fn listed_edges_of<'a>(
+    instance: &'a Instance,
+    lists: &'a NeighborLists,
+    a: u32,
+    (longer_than, up_to): Lengths,
+) -> impl Iterator<Item = Edge> + 'a {
+    let is_first = move |b: u32| a < b || !lists.of(b).contains(&a);
+    // Lists are sorted by length.
+    let edges = lists.of(a).iter().map(move |&b| (b, instance.distance(a, b)));
+    let some = edges.take_while(move |edge| edge.1 <= up_to).filter(move |edge| edge.1 > longer_than);
+    some.filter(move |&(b, _)| is_first(b) && instance.has_edge(a, b))
+        .map(move |(b, length)| (length, a.min(b), a.max(b)))
+}
+
+/// Takes these edges between `ends` of paths, as far as they join different paths, shortest first.
+fn join_ends(paths: &mut Paths, ends: &[u32], mut edges: Vec<Edge>, watch: &Watch) {
+    edges.par_sort_unstable_by_key(|&(length, a, b)| (a, length, b));
+    let n = ends.len();
+    let blocks: Vec<u32> =
+        (1..n.div_ceil(BLOCK)).map(|block| ends[block * BLOCK]).chain([paths.len() as u32]).collect();
+    let edges_of = |node, (longer_than, up_to): Lengths, found: &mut dyn FnMut(Edge)| {
+        let start = edges.partition_point(|edge| (edge.1, edge.0) <= (node, longer_than));
+        edges[start..].iter().copied().take_while(|edge| edge.1 == node && edge.0 <= up_to).for_each(found);
+    };
+    let candidates = Candidates { shares: &[i32::MAX], edges_of: &edges_of, are_inside: &|_, _| false };
+    blocks::join(paths, &blocks, &candidates, watch);
 }
 
 /// Returns edges between ends of paths. An edge in two lists appears twice, which does no harm.
@@ -95,9 +152,9 @@ fn listed_edges(
 /// no three in a row can be left over.
 fn edges_of_ends(instance: &Instance, ends: Vec<u32>, with_beside: bool, watch: &Watch) -> Vec<Edge> {
     let near = nearest_among(instance, ends, AROUND, watch);
-    let lists = near.nodes.par_iter().zip(near.ids.par_chunks(near.k.max(1)));
+    let k = near.k.max(1);
     let mut edges: Vec<Edge> =
-        lists.flat_map_iter(|(&a, list)| list.iter().map(move |&b| edge(instance, a, b))).collect();
+        parallel::collect(near.ids.len(), &|at| edge(instance, near.nodes[at / k], near.ids[at]));
     if with_beside {
         edges.extend(near.nodes.windows(2).map(|pair| edge(instance, pair[0], pair[1])));
     }
@@ -115,16 +172,6 @@ fn join_in_order(instance: &Instance, paths: &mut Paths, ends: &[u32]) {
             let far = paths.other_end(end);
             paths.link(last, end);
             last = far;
-        }
-    }
-}
-
-/// Takes the edges that join the ends of different paths, shortest first.
-fn join(paths: &mut Paths, mut edges: Vec<Edge>) {
-    edges.par_sort_unstable();
-    for (_, a, b) in edges {
-        if paths.is_open(a, b) {
-            paths.link(a, b);
         }
     }
 }

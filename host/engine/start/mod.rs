@@ -1,6 +1,7 @@
 //! Start tours: the initial tours of a search.
 
 pub mod ants;
+mod blocks;
 mod forms;
 mod greedy;
 mod nearest_neighbor;

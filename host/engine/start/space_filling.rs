@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::BackendError;
 use crate::memory::{allocate, check_memory};
-use antwarp_instance::{Enough, Instance, Watch, globe};
+use antwarp_instance::{Cell, Enough, Instance, Watch, globe, parallel};
 
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
@@ -65,13 +65,16 @@ impl Square {
             Space::Sphere => [p[1].atan2(p[0]), p[2].atan2(p[0].hypot(p[1]))],
             _ => [p[0], p[1]],
         };
-        let places: Vec<[f64; 2]> = instance.points()?.par_iter().map(place).collect();
-        let bound = |axis: usize, wider: fn(f64, f64) -> f64| places.iter().map(|p| p[axis]).reduce(wider);
-        let [left, lower] = [bound(0, f64::min)?, bound(1, f64::min)?];
-        let side = (bound(0, f64::max)? - left).max(bound(1, f64::max)? - lower);
+        let points = instance.points()?;
+        let mut places: Vec<[f64; 2]> = parallel::collect(points.len(), &|node| place(&points[node]));
+        let Cell { low: [left, lower], high: [right, upper] } = Cell::around(&places);
+        let side = (right - left).max(upper - lower);
         // Use one scale for both axes: a stretched square would give a longer tour.
         let scale = if side > 0.0 { 1.0 / side } else { 0.0 };
-        Some(Square(places.into_iter().map(|[x, y]| [(x - left) * scale, (y - lower) * scale]).collect()))
+        parallel::each_of(&mut places, 1 << 12, &|_, [x, y]| {
+            (*x, *y) = ((*x - left) * scale, (*y - lower) * scale);
+        });
+        Some(Square(places))
     }
 
     /// Returns the nodes along the curve, given their cells.
@@ -81,9 +84,9 @@ impl Square {
             position(x, y)
         };
         let mut order: Vec<(u64, u32)> =
-            self.0.par_iter().enumerate().map(|(node, place)| (at(place), node as u32)).collect();
+            parallel::collect(self.0.len(), &|node| (at(&self.0[node]), node as u32));
         order.par_sort_unstable();
-        order.into_iter().map(|(_, node)| node).collect()
+        parallel::collect(order.len(), &|index| order[index].1)
     }
 }
 

@@ -35,23 +35,45 @@ pub struct Allocator;
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        at_last(layout.size(), || unsafe { System.alloc(layout) })
+        in_large_pages(at_last(layout.size(), || unsafe { System.alloc(layout) }), layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        at_last(layout.size(), || unsafe { System.alloc_zeroed(layout) })
+        in_large_pages(at_last(layout.size(), || unsafe { System.alloc_zeroed(layout) }), layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promises; a block that could not be resized is still valid.
-        at_last(size, || unsafe { System.realloc(old, layout, size) })
+        in_large_pages(at_last(size, || unsafe { System.realloc(old, layout, size) }), size)
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(old, layout) }
     }
+}
+
+/// Minimum number of bytes of a block that is worth large pages.
+const LARGE: usize = 8 << 20;
+
+/// Asks the system to use large pages for a large block, and returns the block. Its first use then takes a fraction of the page
+/// faults, which otherwise take a third of the time of preparing ten million nodes.
+#[cfg(target_os = "linux")]
+fn in_large_pages(block: *mut u8, size: usize) -> *mut u8 {
+    const PAGE: usize = 2 << 20;
+    if size >= LARGE && !block.is_null() {
+        let skipped = block.align_offset(PAGE);
+        let len = (size - skipped) / PAGE * PAGE;
+        // SAFETY: the pages are inside the block, and their content stays the same. If the system refuses, nothing changes.
+        unsafe { nix::libc::madvise(block.add(skipped).cast(), len, nix::libc::MADV_HUGEPAGE) };
+    }
+    block
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_large_pages(block: *mut u8, _: usize) -> *mut u8 {
+    block
 }
 
 fn at_last(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {

@@ -29,6 +29,9 @@ pub struct NeighborLists {
 }
 
 impl NeighborLists {
+    /// The lists of no nodes.
+    const NONE: NeighborLists = NeighborLists { k: 0, ids: Vec::new() };
+
     /// Returns the neighbours of a node, nearest first.
     ///
     /// # Panics
@@ -78,14 +81,11 @@ impl Neighborhood {
 
     /// Returns the lists of all nodes of an instance, sorted by node number.
     fn by_number(self) -> NeighborLists {
-        let mut at = vec![0; self.nodes.len()];
-        for (i, &node) in self.nodes.iter().enumerate() {
-            at[node as usize] = i;
-        }
+        let at = parallel::inverse(&self.nodes);
         let k = self.k;
         let mut ids = vec![0; self.ids.len()];
         parallel::each_part(&mut ids, k.max(1), &|node, list| {
-            list.copy_from_slice(&self.ids[at[node] * k..][..k]);
+            list.copy_from_slice(&self.ids[at[node] as usize * k..][..k]);
         });
         NeighborLists { k, ids }
     }

@@ -3,9 +3,9 @@
 use antwarp_core::metric::{Metric, distance};
 use rayon::slice::ParallelSliceMut;
 
-use super::{Nearness, Neighborhood};
+use super::{Nearness, NeighborLists, Neighborhood};
 use crate::kd_tree::{Cell, KdTree, Search, square};
-use crate::parallel;
+use crate::parallel::{self, Rows};
 use crate::{Watch, globe};
 
 /// Measures how near nodes are to each other, in a space of `D` dimensions in which they have places.
@@ -120,6 +120,11 @@ pub mod motors {
     }
 }
 
+/// Positions whose nodes a thread copies at a time.
+const PART: usize = 1 << 12;
+/// Nodes at one place that one thread lists.
+const MANY: usize = 1 << 8;
+
 /// Sorts nodes by their places, those at one place by their numbers.
 fn sort<const D: usize>(placed: &mut [([f64; D], u32)]) {
     placed.par_sort_unstable_by(|a, b| {
@@ -152,32 +157,41 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
     ) -> Option<Self> {
         let placed = |index: usize| (ruler.place(points[nodes[index] as usize]), nodes[index]);
         let mut placed: Vec<([f64; D], u32)> = parallel::collect(nodes.len(), &placed);
+        drop(nodes);
         sort(&mut placed);
         if watch.is_over() {
             return None;
         }
         let axes = metric.dimensions();
         let is_same = |a: u32, b: u32| points[a as usize][..axes] == points[b as usize][..axes];
-        let mut groups: Vec<u32> = (0..placed.len() as u32).collect();
-        groups.retain(|&i| {
-            let (here, before) = (&placed[i as usize], i.checked_sub(1).map(|b| &placed[b as usize]));
-            before.is_none_or(|before| before.0 != here.0 || !is_same(before.1, here.1))
+        let starts = |i: usize| {
+            let Some(before) = i.checked_sub(1).map(|before| &placed[before]) else { return true };
+            before.0 != placed[i].0 || !is_same(before.1, placed[i].1)
+        };
+        let groups: Vec<u32> = parallel::filter(placed.len(), &starts);
+        if watch.is_over() {
+            return None;
+        }
+        let count = groups.len();
+        let tree = KdTree::of_ascending(&parallel::collect(count, &|i| placed[groups[i] as usize].0));
+        if watch.is_over() {
+            return None;
+        }
+        let group = |position: usize| {
+            let group = tree.items()[position] as usize;
+            groups[group] as usize..groups.get(group + 1).map_or(placed.len(), |&end| end as usize)
+        };
+        let mut begins: Vec<u32> =
+            parallel::collect(count + 1, &|p| if p < count { group(p).len() as u32 } else { 0 });
+        let mut sum = 0;
+        begins.iter_mut().for_each(|begin| sum += std::mem::replace(begin, sum));
+        let mut nodes = vec![0; placed.len()];
+        let ends = (0..count).step_by(PART).map(|part| begins[(part + PART).min(count)] as usize);
+        parallel::each_of(&mut parallel::split(&mut nodes, ends), 1, &|part, nodes| {
+            let positions = part * PART..((part + 1) * PART).min(count);
+            let of_part = positions.flat_map(|position| &placed[group(position)]);
+            nodes.iter_mut().zip(of_part).for_each(|(node, placed)| *node = placed.1);
         });
-        if watch.is_over() {
-            return None;
-        }
-        let tree = KdTree::new(&parallel::collect(groups.len(), &|i| placed[groups[i] as usize].0));
-        if watch.is_over() {
-            return None;
-        }
-        let (mut nodes, mut begins) =
-            (Vec::with_capacity(placed.len()), Vec::with_capacity(groups.len() + 1));
-        for &group in tree.items() {
-            let end = groups.get(group as usize + 1).map_or(placed.len(), |&end| end as usize);
-            begins.push(nodes.len() as u32);
-            nodes.extend(placed[groups[group as usize] as usize..end].iter().map(|placed| placed.1));
-        }
-        begins.push(nodes.len() as u32);
         let lowest = tree.fold(u32::MAX, u32::min, |group| placed[groups[group as usize] as usize].1);
         Some(Places { ruler, points, tree, nodes, begins, lowest })
     }
@@ -191,17 +205,51 @@ impl<'a, const D: usize, R: Ruler<D>> Places<'a, D, R> {
         fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync,
     ) -> Neighborhood {
         let mut ids = vec![0; self.nodes.len() * k];
-        let mut at: Vec<u32> = Vec::with_capacity(self.nodes.len());
-        for (position, ends) in self.begins.windows(2).enumerate() {
-            at.extend((ends[0]..ends[1]).map(|_| position as u32));
-        }
-        parallel::each_part_with(&mut ids, k, &scratch, &|scratch, index, list| {
+        self.each_list(&mut ids, (k, watch), scratch, fill, |index| index);
+        Neighborhood { k, nodes: self.nodes, ids }
+    }
+
+    /// Does the same for places of all nodes, with the lists in the order of node numbers.
+    pub(super) fn lists_by_number<S: Send>(
+        self,
+        (k, watch): (usize, &Watch),
+        scratch: impl Fn() -> S + Sync,
+        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync,
+    ) -> NeighborLists {
+        let mut ids = vec![0; self.nodes.len() * k];
+        self.each_list(&mut ids, (k, watch), scratch, fill, |index| self.nodes[index] as usize);
+        NeighborLists { k, ids }
+    }
+
+    /// Fills the lists of all nodes. `row` returns where that of the node at an index is.
+    fn each_list<S: Send>(
+        &self,
+        ids: &mut [u32],
+        (k, watch): (usize, &Watch),
+        scratch: impl Fn() -> S + Sync,
+        fill: impl Fn(&Self, &mut S, (u32, u32), &mut [u32]) + Sync,
+        row: impl Fn(usize) -> usize + Sync,
+    ) {
+        let rows = Rows::new(ids, k);
+        let list = |scratch: &mut S, position: usize, index: usize| {
             let node = self.nodes[index];
             if !watch.is_over_at(node as usize) {
-                fill(&self, scratch, (node, at[index]), list);
+                // SAFETY: nodes are distinct, and so are their indices.
+                let list = unsafe { rows.row(row(index)) };
+                fill(self, scratch, (node, position as u32), list);
+            }
+        };
+        parallel::each_with(self.begins.len() - 1, 16, &scratch, &|own, position| {
+            let indices = self.begins[position] as usize..self.begins[position + 1] as usize;
+            if indices.len() <= MANY {
+                indices.for_each(|index| list(own, position, index));
+            } else {
+                // Of many nodes at one place, other threads take some.
+                parallel::each_with(indices.len(), MANY / 4, &scratch, &|own, at| {
+                    list(own, position, indices.start + at);
+                });
             }
         });
-        Neighborhood { k, nodes: self.nodes, ids }
     }
 
     /// Collects the nearest neighbours of a node, which is at this position.

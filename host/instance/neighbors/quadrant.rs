@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 use antwarp_core::metric::{GEO_PI, Metric, Space};
 
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
-use super::{Nearness, NeighborLists, Neighborhood, forms, nearest_of_all};
+use super::{Nearness, NeighborLists, forms, nearest_of_all};
 use crate::kd_tree::{Cell, Search, square};
 use crate::{Enough, Instance, Watch, globe};
 
@@ -77,10 +77,10 @@ fn in_the_plane(
 ) -> NeighborLists {
     let all = (0..points.len() as u32).collect();
     let Some(places) = Places::new(ruler, metric, points, all, watch) else {
-        return Neighborhood::NONE.by_number();
+        return NeighborLists::NONE;
     };
     let scratch = || (Best::new(k), [(); 4].map(|()| Best::new(k / 4)), Vec::new());
-    let lists = places.lists((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
+    places.lists_by_number((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
         quadrants.iter_mut().for_each(Best::clear);
         places.search(node.1, &mut Around { places, node, center: places.place(node.1), quadrants });
         all.clear();
@@ -88,8 +88,7 @@ fn in_the_plane(
             places.nearest(node, all);
         }
         choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant.found[..]), chosen, list);
-    });
-    lists.by_number()
+    })
 }
 
 /// A search that collects the nearest neighbours in each quadrant around a node.
@@ -165,11 +164,11 @@ fn on_the_globe(
 ) -> NeighborLists {
     let all = (0..points.len() as u32).collect();
     let Some(places) = Places::new(ruler, metric, points, all, watch) else {
-        return Neighborhood::NONE.by_number();
+        return NeighborLists::NONE;
     };
     let wide = (WIDER * k).min(points.len() - 1);
     let scratch = || (Best::new(wide), [(); 4].map(|()| Vec::new()), Vec::new());
-    let lists = places.lists((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
+    places.lists_by_number((k, watch), scratch, |places, (all, quadrants, chosen), node, list| {
         places.nearest(node, all);
         quadrants.iter_mut().for_each(Vec::clear);
         let center = points[node.0 as usize];
@@ -177,8 +176,7 @@ fn on_the_globe(
             quadrants[quadrant(center, points[candidate.node() as usize])].push(candidate);
         }
         choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant[..]), chosen, list);
-    });
-    lists.by_number()
+    })
 }
 
 /// Returns the quadrant, with x to the east and y to the north, of a place seen from another one.

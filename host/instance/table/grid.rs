@@ -2,6 +2,7 @@
 
 use crate::error::{InstanceError, Result, Text, printable};
 use crate::memory;
+use crate::parallel;
 
 use super::number::is_none;
 
@@ -80,12 +81,31 @@ impl Grid {
         Ok(())
     }
 
+    /// Joins grids of equal width, the first of which has the first row. Returns `None` if there are too many cells or texts for one.
+    pub(super) fn joined(mut parts: Vec<Grid>) -> Option<Grid> {
+        let first = parts.first_mut()?;
+        let grid =
+            Grid { head: std::mem::take(&mut first.head), first: first.first, ..Grid::new(first.width) };
+        let (numbers, texts): (Vec<Vec<f64>>, Vec<Texts>) =
+            parts.into_iter().map(|part| (part.numbers, part.texts)).unzip();
+        if numbers.iter().map(Vec::len).sum::<usize>() > MOST_CELLS {
+            return None;
+        }
+        let mut all = Texts::default();
+        let mut cells = 0;
+        for (texts, numbers) in texts.iter().zip(&numbers) {
+            all.append(texts, cells)?;
+            cells += numbers.len() as u32;
+        }
+        Some(Grid { numbers: parallel::concat(&numbers), texts: all, ..grid })
+    }
+
     /// Removes trailing columns that are empty in every row.
     pub(super) fn drop_empty_columns(&mut self) {
         let rows = self.numbers.len() / self.width.max(1);
         let is_empty = |column: usize| {
             self.head.get(column).is_none_or(String::is_empty)
-                && (0..rows).all(|row| self.at(row * self.width + column) == Cell::Empty)
+                && parallel::all(rows, &|row| self.at(row * self.width + column) == Cell::Empty)
         };
         let width = (1..=self.width).rev().find(|width| !is_empty(width - 1)).unwrap_or(0);
         if width == self.width {
@@ -149,12 +169,13 @@ impl Grid {
 
     /// Returns whether every cell of a column holds a number.
     pub(super) fn is_numbers(&self, column: usize) -> bool {
-        (0..self.rows()).all(|row| !self.number(row, column).is_nan())
+        parallel::all(self.rows(), &|row| !self.number(row, column).is_nan())
     }
 
     /// Returns whether any cell of a column is a word (see `is_word`).
     pub(super) fn has_words(&self, column: usize) -> bool {
-        (0..self.rows()).any(|row| self.is_word(row, column))
+        // Without texts there are no words.
+        !self.texts.cells.is_empty() && (0..self.rows()).any(|row| self.is_word(row, column))
     }
 
     /// Returns a column's numbers if all of them are integers that fit into an id.
@@ -204,6 +225,19 @@ impl Texts {
         self.all.extend_from_slice(text.as_bytes());
         self.ends.push(end as u32);
         Ok(())
+    }
+
+    /// Appends the texts of further cells, which come after this many others. Returns `None` if they do not fit.
+    fn append(&mut self, others: &Texts, cells: u32) -> Option<()> {
+        let before = u32::try_from(self.all.len()).ok()?;
+        before.checked_add(u32::try_from(others.all.len()).ok()?)?;
+        memory::reserve(&mut self.cells, others.cells.len()).ok()?;
+        memory::reserve(&mut self.ends, others.ends.len()).ok()?;
+        memory::reserve(&mut self.all, others.all.len()).ok()?;
+        self.cells.extend(others.cells.iter().map(|cell| cell + cells));
+        self.ends.extend(others.ends.iter().map(|end| end + before));
+        self.all.extend_from_slice(&others.all);
+        Some(())
     }
 
     fn get(&self, cell: usize) -> Option<&str> {

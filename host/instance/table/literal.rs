@@ -1,5 +1,7 @@
 //! Matrices as written by MATLAB and Julia: `D = [0 3 5; 3 0 4; 5 4 0];`.
 
+use crate::parallel;
+
 /// Returns whether a text is such a matrix: one pair of square brackets, with semicolons or line ends between its rows.
 pub(super) fn is_matrix(text: &str) -> bool {
     bounds(text).is_some()
@@ -21,9 +23,11 @@ fn bounds(text: &str) -> Option<(usize, usize)> {
 
 /// Puts each row of such a matrix on its own line. Offsets do not change. Returns `None` if the text is not such a matrix.
 pub(super) fn in_lines(bytes: &[u8]) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(bytes).ok()?;
     // Most files have no bracket at all.
-    let (start, end) = text.contains('[').then(|| bounds(text)).flatten()?;
+    if !parallel::contains(bytes, b'[') {
+        return None;
+    }
+    let (start, end) = bounds(std::str::from_utf8(bytes).ok()?)?;
     let mut lines = vec![b' '; bytes.len()];
     for at in start..end {
         lines[at] = match bytes[at] {

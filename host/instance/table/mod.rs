@@ -17,10 +17,12 @@ mod rows;
 mod suspect;
 mod triangle;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::content::Reading;
 use super::error::{InstanceError, Result, Text, printable};
+use super::parallel;
 use super::read_options::{ReadOptions, Shape};
 use dialect::Dialect;
 use grid::{Cell, Grid, Places};
@@ -101,6 +103,9 @@ fn with_warnings(mut reading: Reading, warnings: impl Iterator<Item = String>) -
 /// Returns a warning about comments that may be rows: they have as many cells, and several numbers.
 fn hidden_rows(places: &Delimited<'_>, width: usize) -> Option<String> {
     let Delimited { text, dialect } = places;
+    if !rows::may_have_comments(text.bytes) {
+        return None;
+    }
     let is_row = |line: &&str| {
         let cells = names_of(line, dialect.separator);
         let is_number = |cell: &String| dialect.spelling.number(cell.trim()).is_some();
@@ -120,6 +125,9 @@ fn hidden_rows(places: &Delimited<'_>, width: usize) -> Option<String> {
 /// Replaces lone carriage returns by line feeds. Returns `None` if there are none.
 fn line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_lone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    if !parallel::contains(bytes, b'\r') {
+        return None;
+    }
     let first = carriage_returns(bytes).find(|&at| is_lone(at))?;
     let mut text = bytes.to_vec();
     (first..bytes.len()).filter(|&at| is_lone(at)).for_each(|at| text[at] = b'\n');
@@ -636,7 +644,7 @@ fn cell(spelling: Spelling, text: &str) -> Cell<'_> {
 /// Removes blanks between a separator and a quote, where a quote would be part of the text. Returns `None` if there are none.
 fn tightened(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_spaced = |at: usize| bytes[at] == b'"' && at > 1 && bytes[at - 1] == b' ';
-    if !memchr(bytes, is_spaced) {
+    if !parallel::contains(bytes, b'"') || !(0..bytes.len()).any(is_spaced) {
         return None;
     }
     let mut tight = Vec::with_capacity(bytes.len());
@@ -652,9 +660,8 @@ fn tightened(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(tight)
 }
 
-fn memchr(bytes: &[u8], is_it: impl Fn(usize) -> bool) -> bool {
-    (0..bytes.len()).any(is_it)
-}
+/// Bytes of a long text whose rows a thread reads at a time.
+const PIECE: usize = 1 << 18;
 
 struct Delimited<'a> {
     text: Text<'a>,
@@ -663,7 +670,7 @@ struct Delimited<'a> {
 
 impl Delimited<'_> {
     fn grid(&self) -> Result<Grid> {
-        let Dialect { separator, spelling, start, .. } = self.dialect;
+        let Dialect { separator, start, .. } = self.dialect;
         if let Some(rows) = self.triangle() {
             return triangle::grid(self.text, &rows, self.dialect.spelling);
         }
@@ -676,9 +683,47 @@ impl Delimited<'_> {
             Ok(if widths.len() < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         let width = widths.iter().copied().max().unwrap_or(0);
+        let pieces = self.pieces();
+        // Creating an error takes long, and only the first one counts.
+        let is_wrong = AtomicBool::new(false);
+        let read = |piece: usize| {
+            let read = || self.rows_of(pieces[piece].clone(), width, piece == 0).ok();
+            let rows = (!is_wrong.load(Ordering::Relaxed)).then(read).flatten();
+            is_wrong.fetch_or(rows.is_none(), Ordering::Relaxed);
+            rows
+        };
+        let parts: Option<Vec<Grid>> = parallel::collect(pieces.len(), &read).into_iter().collect();
+        if pieces.len() > 1
+            && let Some(grid) = parts.and_then(Grid::joined)
+        {
+            return Ok(grid);
+        }
+        // Row by row, the first error is found.
+        self.rows_of(start..self.text.bytes.len(), width, true)
+    }
+
+    /// Splits the text into pieces of whole rows; into one if it is short, or if a quoted text may extend over several lines.
+    fn pieces(&self) -> Vec<Range<usize>> {
+        let (bytes, mut start) = (self.text.bytes, self.dialect.start);
+        let mut pieces = Vec::new();
+        let is_one = bytes.len() - start < 4 * PIECE || parallel::contains(bytes, b'"');
+        while start < bytes.len() && !is_one {
+            let from = (start + PIECE).min(bytes.len());
+            let rest = bytes[from..].iter().position(|&byte| byte == b'\n');
+            let end = rest.map_or(bytes.len(), |length| from + length + 1);
+            pieces.push(start..end);
+            start = end;
+        }
+        pieces
+    }
+
+    /// Reads the rows in a piece of the text, which may be the first one.
+    fn rows_of(&self, piece: Range<usize>, width: usize, is_first: bool) -> Result<Grid> {
+        let Dialect { separator, spelling, .. } = self.dialect;
         let mut grid = Grid::new(width);
-        let mut count = 0_usize;
-        rows::for_each(self.text, start, separator, |row| {
+        let mut count = usize::from(!is_first);
+        let text = Text { bytes: &self.text.bytes[..piece.end], ..self.text };
+        rows::for_each(text, piece.start, separator, |row| {
             let kept = row.cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |at| at + 1);
             if count == 0 {
                 grid.head = row.cells[..kept].iter().map(|&cell| cell.to_owned()).collect();

@@ -9,6 +9,7 @@ use super::{REMEDY, Table};
 use crate::content::{Content, Degrees, Reading};
 use crate::error::{InstanceError, Result, printable};
 use crate::memory;
+use crate::parallel;
 
 /// The columns of a table of places.
 struct Columns {
@@ -32,7 +33,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         let problem = format!("the first line says {count}, but {n} lines follow");
         return Err(table.text().content(problem, "correct the first line, or remove it"));
     }
-    for row in 0..n {
+    let is_wrong =
+        |row: usize| columns.coordinates.iter().any(|&(_, at)| table.grid.number(row, at).is_nan());
+    if let Some(row) = parallel::first(n, &is_wrong) {
         for &(_, column) in &columns.coordinates {
             check_number(&table, row, column, columns.is_degrees())?;
         }
@@ -46,13 +49,13 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         columns.coordinates.get(at).map_or(0.0, |&(_, column)| table.grid.number(row, column))
     };
     let (content, unit) = if columns.is_degrees() {
-        let degrees: Vec<[f64; 2]> = (0..n).map(|row| [number(row, 0), number(row, 1)]).collect();
+        let degrees = parallel::collect_short(n, &|row| [number(row, 0), number(row, 1)]);
         check_degrees(&table, &columns, &degrees)?;
         warnings.extend(maybe_unknown(&table, &degrees));
         warnings.extend(maybe_no_degrees(&table, &degrees));
         (Content::Degrees(degrees), "great-circle metres")
     } else {
-        let points: Vec<[f64; 3]> = (0..n).map(|row| [0, 1, 2].map(|at| number(row, at))).collect();
+        let points = parallel::collect_short(n, &|row| [0, 1, 2].map(|at| number(row, at)));
         warnings.extend(maybe_degrees(&table, &columns, &points));
         warnings.extend(maybe_load(&table, &columns));
         warnings.extend(maybe_mercator(&table, &points));
@@ -145,11 +148,13 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
     let part = (0..names.len())
         .find(|&column| header::is_part_of_degrees(&names[column]))
         .or(are_behind.then_some(coordinates[0].1 + 1));
-    let are_whole = coordinates
-        .iter()
-        .all(|&(_, column)| (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0));
-    let is_split = coordinates[0].0 == Role::Lat && table.chosen.is_empty() && are_whole;
-    if let Some(column) = part.filter(|_| is_split) {
+    let are_whole = || {
+        coordinates.iter().all(|&(_, column)| {
+            (0..table.grid.rows()).all(|row| table.grid.number(row, column).fract() == 0.0)
+        })
+    };
+    let is_split = || coordinates[0].0 == Role::Lat && table.chosen.is_empty() && are_whole();
+    if let Some(column) = part.filter(|_| is_split()) {
         let problem = format!(
             "the minutes or seconds of the degrees are in another column, {}",
             table.grid.title(column)
@@ -583,10 +588,11 @@ fn maybe_no_degrees(table: &Table<'_>, degrees: &[[f64; 2]]) -> Option<String> {
 
 /// Returns a warning if a coordinate far from all others may stand for a missing value.
 fn maybe_no_data(table: &Table<'_>, points: &[[f64; 3]]) -> Option<String> {
+    const NONE: [f64; 4] = [-9999.0, -99999.0, -999999.0, -32768.0];
+    let has_none = |row: usize| points[row].iter().any(|coordinate| NONE.contains(coordinate));
+    parallel::first(points.len(), &has_none)?;
     let all = || points.iter().flatten().copied();
-    let value = [-9999.0, -99999.0, -999999.0, -32768.0]
-        .into_iter()
-        .find(|&none| all().any(|value| value == none))?;
+    let value = NONE.into_iter().find(|&none| all().any(|value| value == none))?;
     all().all(|number| number == value || number > value / 2.0).then(|| {
         format!("{value} is among the coordinates of {}; remove the line or the column if it means that there is no value", table.file())
     })

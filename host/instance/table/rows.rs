@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Result, Text};
+use crate::parallel;
 
 /// The separator between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,16 @@ pub(super) fn for_each(
     }
 }
 
+/// Returns whether a text has any character that comments start with.
+pub(super) fn may_have_comments(bytes: &[u8]) -> bool {
+    [b'#', b'%', b'/'].into_iter().any(|sign| parallel::contains(bytes, sign))
+}
+
 /// Counts the comment lines after the first row, at offset `start`.
 pub(super) fn comments(text: Text<'_>, start: usize) -> usize {
+    if !may_have_comments(text.bytes) {
+        return 0;
+    }
     // `start` is the start of a line, and the text is UTF-8.
     let lines = std::str::from_utf8(&text.bytes[start..]).unwrap_or_default().split(['\n', '\r']);
     lines.filter(|line| is_comment(line.trim_start())).count()

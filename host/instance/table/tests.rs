@@ -298,3 +298,43 @@ fn coordinates_of_web_mercator_are_told() {
     assert!(warnings("EPSG:900913")[0].contains("\"srid\""));
     assert_eq!(warnings("25832").len(), 0);
 }
+
+/// A text of several pieces, each read by one thread.
+fn long(head: &str, line: impl Fn(usize) -> String) -> String {
+    let text: String =
+        std::iter::once(head.to_owned()).chain((0..100_000).map(line)).map(|line| line + "\n").collect();
+    assert!(text.len() > 4 * PIECE + 1000);
+    text
+}
+
+#[test]
+fn long_tables_are_read_in_pieces() {
+    let number = |row: usize| (row * 7919 % 100_003) as f64 + 0.5;
+    for (separator, end) in [(",", ""), (";", "\r"), (" ", ""), ("\t", "")] {
+        let line = |row: usize| format!("{row}{separator}{}{separator}{row}.25{end}", number(row));
+        let text = long(&["id", "x", "y"].join(separator), line);
+        let expected: Vec<[f64; 2]> = (0..100_000).map(|row| [number(row), row as f64 + 0.25]).collect();
+        assert!(places(&text) == expected, "{separator:?}");
+    }
+    let text = long("stop,x,y", |row| format!("stop {row},{row},{}", number(row)));
+    let names = read(&text).names.unwrap();
+    assert!((0..100_000).all(|row| names[row] == format!("stop {row}")));
+    // Quoted texts may extend over several lines.
+    let text = long("stop,x,y", |row| format!("\"stop, {row}\",{row},{}", number(row)));
+    assert_eq!(read(&text).names.unwrap()[77_777], "stop, 77777");
+}
+
+#[test]
+fn errors_in_long_tables_name_the_first_wrong_line() {
+    let wrong =
+        |from: usize, new: &str| {
+            let text = long("x,y,z", |row| {
+                if row >= from { new.to_owned() } else { format!("{row},123456789.5,{row}.5") }
+            });
+            read_with(&text, &ReadOptions::default()).unwrap_err().to_string()
+        };
+    let ragged = wrong(50_000, "1,2");
+    assert!(ragged.contains("t:50002:") && ragged.contains("the line has 2 columns"), "{ragged}");
+    let word = wrong(99_999, "1,x,2");
+    assert!(word.contains("t:100001:") && word.contains("`x` is not a finite number"), "{word}");
+}

@@ -1,6 +1,7 @@
 //! Builds an instance from the entries of a TSPLIB file.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use antwarp_core::metric::Metric;
 
@@ -10,6 +11,7 @@ use crate::content::{Degrees, in_file, instance_of, may_be_no_way, odd_costs};
 use crate::error::{Result, Text, printable};
 use crate::memory;
 use crate::model::{Instance, Kind, NodeNumbers};
+use crate::parallel;
 use crate::read_options::{ReadOptions, Shape};
 use crate::source::Room;
 
@@ -32,6 +34,10 @@ pub(crate) fn room(begin: Text<'_>) -> Room {
         _ => n.saturating_mul(LINE + PLACE),
     })
 }
+
+/// Minimum number of nodes for which all threads read, and the bytes that one reads at a time.
+const MANY: usize = 1 << 16;
+const PIECE: usize = 1 << 18;
 
 /// Minimum number of bytes of a line `number x y`.
 const LINE: u64 = 6;
@@ -183,16 +189,18 @@ impl Source<'_> {
 
     /// Returns a warning if coordinates of type GEO, whose decimals are minutes, look like decimal degrees.
     fn maybe_decimal_degrees(&self, points: &[[f64; 3]]) -> Option<String> {
-        let is_geo = matches!(self.metric(), Ok(Some(Metric::Geo)));
+        if self.options.degrees || !matches!(self.metric(), Ok(Some(Metric::Geo))) {
+            return None;
+        }
         let is_odd = |&degrees: &f64| {
             let minutes = 100.0 * degrees.abs().fract();
             minutes > 60.0 - 1e-6 || (minutes - minutes.round()).abs() > 1e-6
         };
         let odd = points.iter().flat_map(|point| [point[0], point[1]]).find(is_odd)?;
         let file = printable(self.text.file);
-        (is_geo && !self.options.degrees).then(|| {
-            format!("the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if they are, use `--degrees`")
-        })
+        Some(format!(
+            "the coordinates of {file} are of type GEO, whose decimals are minutes: {odd} looks like decimal degrees; if they are, use `--degrees`"
+        ))
     }
 
     /// Returns a warning if plane coordinates look like degrees.
@@ -478,6 +486,9 @@ impl Source<'_> {
         let capacity = n.min((section.end - section.start) / LINE as usize + 1);
         memory::check(capacity as u64 * PLACE)
             .map_err(|shortage| self.text.no_room("the nodes", shortage))?;
+        if let Some(read) = self.places_in_pieces(section, n, axes) {
+            return Ok(read);
+        }
         self.refuse_behind_end(section)?;
         let mut ids: Vec<u32> = Vec::with_capacity(capacity);
         let mut points = Vec::with_capacity(capacity);
@@ -501,6 +512,48 @@ impl Source<'_> {
                 Err(self.text.error_at(line, problem, "give every node a unique number"))
             }
         }
+    }
+
+    /// Reads the lines of a long section with all threads. Returns `None` if anything is wrong: line by line, errors are found in
+    /// their order.
+    fn places_in_pieces(&self, section: Part, n: usize, axes: usize) -> Option<(Vec<u32>, Vec<[f64; 3]>)> {
+        let bytes = self.text.bytes;
+        if n < MANY || section.end - section.start < n * LINE as usize {
+            return None;
+        }
+        let written = bytes[section.start..section.end].trim_ascii_end();
+        // After the end of a line, -1 is a line of its own.
+        let written = written.strip_suffix(b"\n-1").unwrap_or(written);
+        let pieces = scan::pieces(bytes, Part { end: section.start + written.len(), ..section }, PIECE);
+        let lines = |piece: &Part| scan::lines(bytes, *piece).filter(|line| line.start < line.end);
+        let mut end = 0;
+        let ends: Vec<usize> = parallel::collect(pieces.len(), &|piece| lines(&pieces[piece]).count())
+            .into_iter()
+            .map(|count| {
+                end += count;
+                end
+            })
+            .collect();
+        if end != n {
+            return None;
+        }
+        let (mut ids, mut points) = (vec![0; n], vec![[0.0; 3]; n]);
+        let parts = parallel::split(&mut ids, ends.iter().copied()).into_iter();
+        let mut parts: Vec<_> = parts.zip(parallel::split(&mut points, ends)).collect();
+        // Creating an error takes long, and only the first one counts.
+        let is_wrong = AtomicBool::new(false);
+        parallel::each_of(&mut parts, 1, &|piece, (ids, points)| {
+            for ((line, id), point) in lines(&pieces[piece]).zip(ids.iter_mut()).zip(points.iter_mut()) {
+                if is_wrong.load(Ordering::Relaxed) {
+                    return;
+                }
+                match self.place(line, axes) {
+                    Ok(place) => (*id, *point) = place,
+                    Err(_) => is_wrong.store(true, Ordering::Relaxed),
+                }
+            }
+        });
+        (!is_wrong.into_inner() && first_repetition(&ids).is_none()).then_some((ids, points))
     }
 
     /// Rejects lines after the -1 with which some writers end sections.
@@ -609,9 +662,81 @@ fn in_order(points: Vec<[f64; 3]>, ids: Vec<u32>) -> (Vec<[f64; 3]>, Option<Vec<
     if low > 1 || (high - low) as usize != ids.len() - 1 {
         return (points, Some(ids));
     }
-    let mut ordered = points.clone();
-    for (&id, point) in ids.iter().zip(points) {
-        ordered[(id - low) as usize] = point;
+    let points = if ids.is_sorted() {
+        points
+    } else {
+        let mut ordered = points.clone();
+        for (&id, point) in ids.iter().zip(points) {
+            ordered[(id - low) as usize] = point;
+        }
+        ordered
+    };
+    (points, (low == 0).then(|| (0..=high).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = MANY + 4321;
+
+    fn file(end: &str, line: impl Fn(usize) -> String) -> String {
+        let head =
+            ["TYPE : TSP", &format!("DIMENSION : {N}"), "EDGE_WEIGHT_TYPE : EUC_2D", "NODE_COORD_SECTION"];
+        let lines = head.into_iter().map(str::to_owned).chain((1..=N).map(line));
+        lines.map(|line| line + end).collect()
     }
-    (ordered, (low == 0).then(|| (0..=high).collect()))
+
+    fn line(id: usize) -> String {
+        format!("  {id} {}.25\t{}e-1", id * 7919 % 10_007, id)
+    }
+
+    fn error(text: &str) -> String {
+        parse("f.tsp", "f", text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn long_sections_are_read_in_pieces() {
+        let expected: Vec<[f64; 3]> = (1..=N)
+            .map(|id| [(id * 7919 % 10_007) as f64 + 0.25, format!("{id}e-1").parse().unwrap(), 0.0])
+            .collect();
+        for end in ["\n", "\r\n", "\r", " \n\n"] {
+            for last in ["", "EOF\n", "-1\nEOF\n", "-1", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF"] {
+                let text = file(end, line) + last;
+                let instance = parse("f.tsp", "f", text.as_bytes())
+                    .unwrap_or_else(|error| panic!("{end:?} {last}: {error}"));
+                assert!(instance.points().unwrap() == expected, "{end:?} {last}");
+                assert_eq!(instance.fixed_edges().len(), usize::from(last.starts_with("FIXED")));
+            }
+        }
+        // Numbers from 0, in descending order.
+        let text = file("\n", |id| format!("{} {id} 0", N - id));
+        let instance = parse("f.tsp", "f", text.as_bytes()).unwrap();
+        assert_eq!((instance.points().unwrap()[0][0], instance.id(0)), (N as f64, 0));
+    }
+
+    #[test]
+    fn errors_in_long_sections_name_the_first_wrong_line() {
+        let wrong = |at: usize, new: &str| {
+            error(&file("\n", |id| {
+                if id >= at && id < at + 30_000 { new.replace('#', &id.to_string()) } else { line(id) }
+            }))
+        };
+        let number = |at: usize| format!("f.tsp:{}:", at + 4);
+        let first = wrong(20_000, "# 1 x");
+        assert!(first.contains(&number(20_000)) && first.contains("`x` is not a finite number"), "{first}");
+        let first = wrong(20_001, "# 1");
+        assert!(first.contains(&number(20_001)) && first.contains("the line has 1 coordinates"), "{first}");
+        let first = wrong(20_002, "7 1 2");
+        assert!(first.contains(&number(20_002)) && first.contains("7 is used for a second node"), "{first}");
+        let first = wrong(20_003, "-1");
+        assert!(first.contains(&number(50_003)) && first.contains("continues after its -1"), "{first}");
+        let more = error(&(file("\n", line) + "1000000 1 1\n"));
+        assert!(more.contains(&number(N + 1)) && more.contains("more lines than DIMENSION"), "{more}");
+        let text = file("\n", line);
+        let fewer = error(&text[..text.trim_end().rfind('\n').unwrap()]);
+        assert!(fewer.contains(&format!("has {} lines, but DIMENSION is {N}", N - 1)), "{fewer}");
+        let word = error(&text.replace("\n  40000 ", "\n  x40000 "));
+        assert!(word.contains(&number(40_000)), "{word}");
+    }
 }

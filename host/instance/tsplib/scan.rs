@@ -1,6 +1,7 @@
 //! Splits a TSPLIB file into keywords, sections and numbers, without knowing their meaning.
 
 use crate::error::{InstanceError, Result, Text, lossy};
+use crate::parallel;
 
 /// Keywords that a file may have only once: with two, one of them would be ignored.
 const ONCE: [&str; 12] = [
@@ -52,14 +53,16 @@ pub struct Entry {
 pub fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut in_section = false;
-    let mut lines = lines(text.bytes, whole(text.bytes));
-    for line in lines.by_ref() {
+    let mut lines = Lines::new(text.bytes, whole(text.bytes));
+    while let Some(line) = lines.next() {
         let is_comment = entries.last().is_some_and(|entry| entry.keyword == "COMMENT");
         let starts_with_letter =
             text.bytes[line.start..line.end].first().is_some_and(u8::is_ascii_alphabetic);
         if !starts_with_letter {
             match entries.last_mut() {
-                Some(section) if in_section => section.value.end = line.end,
+                Some(section) if in_section => {
+                    section.value.end = lines.skip_section().unwrap_or(line.end);
+                }
                 _ if line.start == line.end => {}
                 // A comment may continue over several lines.
                 _ if is_comment => {}
@@ -136,17 +139,105 @@ pub fn whole(bytes: &[u8]) -> Part {
 
 /// Returns the lines of a part without the blanks around them; a lone carriage return also ends a line.
 pub fn lines(bytes: &[u8], part: Part) -> impl Iterator<Item = Part> + '_ {
-    let Part { mut start, end } = part;
-    std::iter::from_fn(move || {
+    Lines::new(bytes, part)
+}
+
+/// See [`lines`].
+struct Lines<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    end: usize,
+}
+
+/// Bytes of a section that a thread looks through at a time.
+const PIECE: usize = 1 << 20;
+/// Pieces that all threads look through before they go on.
+const GROUP: usize = 1 << 10;
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8], part: Part) -> Lines<'a> {
+        Lines { bytes, start: part.start, end: part.end }
+    }
+
+    /// Skips the lines up to the next one that starts with a letter. Returns where the last one skipped ends; `None` if none was
+    /// skipped.
+    fn skip_section(&mut self) -> Option<usize> {
+        let (bytes, start, end) = (self.bytes, self.start, self.end);
+        let is_end = |at: usize| is_end_of_line(bytes[at]);
+        let is_keyword = |line: usize| {
+            let bare =
+                bytes[line..end].iter().find(|byte| is_end_of_line(**byte) || !byte.is_ascii_whitespace());
+            bare.is_some_and(u8::is_ascii_alphabetic)
+        };
+        if start >= end || is_keyword(start) {
+            return None;
+        }
+        // Letters within lines are rare: those of exponents, and of comments that are errors.
+        let keyword_in = |piece: usize| -> Option<usize> {
+            let (from, to) = (start + piece * PIECE, (start + (piece + 1) * PIECE).min(end));
+            let letters = (from..to).filter(|&at| bytes[at].is_ascii_alphabetic());
+            letters.into_iter().find_map(|at| {
+                let indent = bytes[start..at].iter().rev().take_while(|byte| is_blank(**byte)).count();
+                let line = at - indent;
+                (line > start && is_end(line - 1)).then_some(line)
+            })
+        };
+        let pieces = (end - start).div_ceil(PIECE);
+        let (mut first, mut next) = (0, end);
+        while first < pieces && next == end {
+            let count = (pieces - first).min(GROUP);
+            let found = match count {
+                1 => vec![keyword_in(first)],
+                _ => parallel::collect(count, &|piece| keyword_in(first + piece)),
+            };
+            next = found.into_iter().flatten().next().unwrap_or(end);
+            first += count;
+        }
+        self.start = next;
+        // The last line without the end of line behind it.
+        let last = if next < end || is_end(next - 1) { next - 1 } else { next };
+        let before = (start..last).rev().find(|&at| is_end(at)).map_or(start, |at| at + 1);
+        Some(Part { start: before, end: last }.trimmed(bytes).end)
+    }
+}
+
+fn is_end_of_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Returns whether a byte is a blank within a line.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() && !is_end_of_line(byte)
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Part;
+
+    fn next(&mut self) -> Option<Part> {
+        let Lines { bytes, start, end } = *self;
         if start >= end {
             return None;
         }
         let rest = &bytes[start..end];
-        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
+        let length = rest.iter().position(|&b| is_end_of_line(b)).unwrap_or(rest.len());
         let line = Part { start, end: start + length }.trimmed(bytes);
-        start += length + 1;
+        self.start += length + 1;
         Some(line)
-    })
+    }
+}
+
+/// Splits a part into pieces of whole lines, of about `size` bytes each.
+pub(super) fn pieces(bytes: &[u8], part: Part, size: usize) -> Vec<Part> {
+    let mut pieces = Vec::new();
+    let mut start = part.start;
+    while start < part.end {
+        let from = (start + size).min(part.end);
+        let rest = bytes[from..part.end].iter().position(|&byte| is_end_of_line(byte));
+        let end = rest.map_or(part.end, |length| from + length + 1);
+        pieces.push(Part { start, end });
+        start = end;
+    }
+    pieces
 }
 
 /// An iterator over the words between blanks.
