@@ -29,6 +29,9 @@ pub struct Spec {
     pub starts: Vec<u32>,
     /// Length of the shortest of them.
     pub start_cost: i64,
+    /// Whether CPU threads kick each tour in its array, by moves of three edges, rather than by trials: several tours that are to be
+    /// crossed. Backends on GPUs ignore it.
+    pub in_place: bool,
 }
 
 impl Spec {
@@ -41,7 +44,14 @@ impl Spec {
         starts: Vec<u32>,
         start_cost: i64,
     ) -> Spec {
-        Spec { local_search, chains, trials: trials.max(n.div_ceil(NODES)), starts, start_cost }
+        Spec {
+            local_search,
+            chains,
+            trials: trials.max(n.div_ceil(NODES)),
+            starts,
+            start_cost,
+            in_place: false,
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl Case {
         };
         let rounds: Vec<TrialRound> = (0..if small() { FEW_ROUNDS } else { ROUNDS }).map(round).collect();
         let (trials, start_cost) = (descent.max(trials), problem.unit_cost());
-        let spec = Spec { local_search, chains, trials, starts: Vec::new(), start_cost };
+        let spec = Spec { local_search, chains, trials, starts: Vec::new(), start_cost, in_place: false };
         let (cpu, _) = Backend::open(Choice::Cpu).expect("CPU threads");
         let mut engine = cpu.lin_kernighan(&problem, &spec).expect("memory");
         let history = history(engine.as_mut(), &rounds);

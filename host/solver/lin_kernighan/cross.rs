@@ -5,21 +5,29 @@
 
 use std::time::Duration;
 
-use super::means::{Means, THREAD};
+use super::means::{IN_PLACE, Means, THREAD};
 use super::settings::{LinKernighanSettings, Plan};
+use super::starts;
 use crate::backend::cpu;
 use crate::engine::genetic::{Crossover, FirstIndividuals, Initial};
+use crate::engine::memory::check_memory;
 use crate::engine::{BackendError, Deadline, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
 /// Largest share of the time for kicks: more tours are better than more kicks, and take longer to cross.
 const SHARE: f64 = 0.5;
+/// The same, for kicks in place.
+const SHARE_IN_PLACE: f64 = 0.6;
 /// Making a start tour along a curve and its descent take as long as this many kicks per node; the same for a random tour.
 const BEGINS: f64 = 0.09;
 const RANDOM_BEGINS: f64 = 0.15;
+/// The same in kicks in place, for a greedy tour with random lengths.
+const GREEDY_BEGINS: f64 = 0.04;
 /// See [`seconds`].
 const A_KICK: f64 = 1100.0;
+/// The same for tours kicked in place, where crossing takes time in proportion to n^1.9.
+const A_KICK_IN_PLACE: f64 = 44_000.0;
 /// Fewest tours that are worth crossing: with fewer, a single tour is better.
 pub const FEWEST: u32 = 10;
 /// Most tours.
@@ -30,6 +38,8 @@ const MOST_RANDOM: u32 = 3000;
 const MOST_RESTARTED: u32 = 5000;
 /// Kicks per node of each tour after which such a run first crosses them.
 const A_NODE: f64 = 0.05;
+/// The same, for kicks in place.
+const A_NODE_IN_PLACE: f64 = 0.4;
 /// Tours with fewer kicks a node than this are crossed as fast, for they are local optima.
 const AS_FEW: f64 = 0.05;
 /// Nearest neighbours of a node where tours without kicks are crossed, as in the paper. (On d2103, a lattice with holes, those in
@@ -56,7 +66,10 @@ pub fn is_free(settings: &LinKernighanSettings, is_given: bool, stop: &Stop) -> 
 
 /// Returns the number of tours that can be kicked and crossed in this time, if these are enough.
 pub fn several(n: u32, means: Means, time: Duration) -> Option<u32> {
-    Some(at_most(n, (means, THREAD), time)).filter(|&count| count >= FEWEST)
+    let count = at_most(n, (means, THREAD), time);
+    // In place, crossing a few more than fit still pays.
+    let fewest = if means.in_place { FEWEST * 2 / 3 } else { FEWEST };
+    Some(count.max(FEWEST)).filter(|_| count >= fewest)
 }
 
 /// Returns whether an instance is so small that its runs restart.
@@ -64,7 +77,7 @@ pub fn is_restarted(n: u32) -> bool {
     n <= MOST_RESTARTED
 }
 
-/// Makes this many tours, if they fit in memory; fewer if the time is up before.
+/// Makes this many tours, if they fit in memory; fewer if the time is up before. Those that are to be kicked in place are greedy.
 ///
 /// # Errors
 /// As [`genetic::first_individuals`], except for lack of memory.
@@ -72,9 +85,15 @@ pub fn make(
     instance: &Instance,
     problem: &Problem,
     size: (u64, u32),
+    in_place: bool,
     deadline: Deadline<'_>,
 ) -> Result<Option<Starts>, SolveError> {
-    match make_all(instance, problem, size, deadline) {
+    let made = if in_place {
+        make_greedy(problem, size, deadline)
+    } else {
+        make_all(instance, problem, size, deadline)
+    };
+    match made {
         Err(SolveError::Backend(BackendError::OutOfMemory { .. })) => Ok(None),
         made => made,
     }
@@ -104,33 +123,62 @@ fn make_all(
     for place in 0..count {
         tours.extend(population.individual(place)?);
     }
-    // The start tour made before replaces the last one, if it is shorter than all of them.
-    if problem.unit_cost() < state.best_cost {
-        let last = tours.len() - n as usize;
-        (0..n).zip(&mut tours[last..]).for_each(|(node, to)| *to = node);
-    }
-    Ok(Some(Starts { count, tours, cost: state.best_cost.min(problem.unit_cost()) }))
+    Ok(Some(with_start(problem, count, tours, state.best_cost)))
 }
 
-/// Returns the kicks per node that take as long as making a tour.
-pub fn begins(n: u32) -> f64 {
-    if n > MOST_RANDOM { BEGINS } else { RANDOM_BEGINS }
+/// Replaces the last tour by the start tour made before, if that is shorter than all of them.
+fn with_start(problem: &Problem, count: u32, mut tours: Vec<u32>, cost: i64) -> Starts {
+    if problem.unit_cost() < cost {
+        let last = tours.len() - problem.n() as usize;
+        (0..).zip(&mut tours[last..]).for_each(|(node, to)| *to = node);
+    }
+    Starts { count, tours, cost: cost.min(problem.unit_cost()) }
+}
+
+/// As [`make`], for tours that are to be kicked in place.
+fn make_greedy(
+    problem: &Problem,
+    (seed, count): (u64, u32),
+    deadline: Deadline<'_>,
+) -> Result<Option<Starts>, SolveError> {
+    let n = problem.n() as usize;
+    check_memory("the start tours", 2 * size_of::<u32>() * n * count as usize)?;
+    let tours = starts::greedy(problem, (seed, count), &|| deadline.is_over());
+    let made = (tours.len() / n) as u32;
+    let cost = tours.chunks_exact(n).filter_map(|tour| problem.length(tour)).min();
+    // Where some are missing, the run is over, and the start tour is the best one.
+    Ok(cost.filter(|_| made == count).map(|cost| with_start(problem, count, tours, cost)))
+}
+
+fn share(in_place: bool) -> f64 {
+    if in_place { SHARE_IN_PLACE } else { SHARE }
+}
+
+/// Returns the kicks per node that take as long as making a tour and its descent.
+pub fn begins(n: u32, in_place: bool) -> f64 {
+    match in_place {
+        true => GREEDY_BEGINS,
+        false if n > MOST_RANDOM => BEGINS,
+        false => RANDOM_BEGINS,
+    }
 }
 
 /// Estimates the seconds that crossing takes until the tours cannot be improved any more: it grows with their number, size and
-/// length. `rate` is the kicks per second of one thread; several threads are faster by the square root of their number.
-fn seconds(n: u32, count: u32, kicks_a_node: f64, (rate, threads): (f64, u32)) -> f64 {
+/// length. `rate` is the kicks per second of one thread by trials; several threads are faster by the square root of their number.
+fn seconds(n: u32, count: u32, kicks_a_node: f64, rate: f64, Means { threads, in_place, .. }: Means) -> f64 {
     let threads = f64::from(threads).sqrt();
-    f64::from(count) * f64::from(n).powf(1.4) / (A_KICK * rate * threads * kicks_a_node.min(1.0).sqrt())
+    let (a_kick, power) = if in_place { (A_KICK_IN_PLACE, 1.9) } else { (A_KICK, 1.4) };
+    f64::from(count) * f64::from(n).powf(power) / (a_kick * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
 /// Returns how many start tours can be crossed after their kicks, given how many kicks are made per second, and by one thread. At most
 /// [`MOST`].
-pub fn at_most(n: u32, (Means { kicks, threads, .. }, thread): (Means, f64), time: Duration) -> u32 {
-    let time = time.as_secs_f64();
+pub fn at_most(n: u32, (means, thread): (Means, f64), time: Duration) -> u32 {
+    let (time, share) = (time.as_secs_f64(), share(means.in_place));
     let fits = |&count: &u32| {
-        let kicks_a_node = kicks * SHARE * time / f64::from(n) / f64::from(count) - begins(n);
-        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, (thread, threads)) <= (1.0 - SHARE) * time
+        let kicks_a_node =
+            means.kicks * share * time / f64::from(n) / f64::from(count) - begins(n, means.in_place);
+        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, thread, means) <= (1.0 - share) * time
     };
     (1..=MOST).rev().find(fits).unwrap_or(0)
 }
@@ -146,19 +194,20 @@ pub struct Kicks {
 }
 
 impl Kicks {
-    /// Returns the kicks per second of a thread, converted to walks of the usual length: longer walks take longer.
-    pub fn of_a_thread(&self, threads: u32) -> f64 {
-        self.rate / f64::from(threads) * f64::from(40 + self.walk) / 60.0
+    /// Returns the kicks per second of a thread, converted to trials with walks of the usual length: longer walks take longer.
+    pub fn of_a_thread(&self, means: Means) -> f64 {
+        let trials = if means.in_place { 1.0 / IN_PLACE } else { f64::from(40 + self.walk) / 60.0 };
+        self.rate / f64::from(means.threads) * trials
     }
 }
 
 /// Returns how many tours with these kicks can be crossed in this time.
 pub fn crossable(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
-    let (n, threads) = (plan.problem.n(), plan.means.threads);
+    let (n, means) = (plan.problem.n(), plan.means);
     // A GPU's kick rate says nothing about the CPU threads, which cross.
-    let thread = if plan.means.on_gpus { THREAD } else { kicks.of_a_thread(threads) };
+    let thread = if means.on_gpus { THREAD } else { kicks.of_a_thread(means) };
     let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
-    (time.as_secs_f64() / seconds(n, 1, kicks_a_node, (thread, threads))) as u32
+    (time.as_secs_f64() / seconds(n, 1, kicks_a_node, thread, means)) as u32
 }
 
 /// Returns as many of the tours, the shortest ones, as can be crossed in the time left: on slow threads fewer than were kicked, but
@@ -189,8 +238,8 @@ pub fn effective_start(ready: Duration, end: Duration) -> Duration {
 }
 
 /// Returns when kicks end and crossing starts, for tours that started at some time of the run and are crossed by `end`.
-pub fn kicked(end: Duration, began: Duration) -> Duration {
-    began + end.saturating_sub(began).mul_f64(SHARE)
+pub fn kicked(end: Duration, began: Duration, in_place: bool) -> Duration {
+    began + end.saturating_sub(began).mul_f64(share(in_place))
 }
 
 /// How small instances restart.
@@ -204,8 +253,9 @@ pub enum Restart {
 
 /// Returns how a run restarts after this many restarts; `None` for large instances. Tours with and without kicks alternate, and the
 /// number of kicks doubles each time.
-pub fn restart(n: u32, times: u32) -> Option<Restart> {
-    let kicks = || (A_NODE * f64::from(n) * 2f64.powf(f64::from(times / 2))).ceil() as u64;
+pub fn restart(n: u32, in_place: bool, times: u32) -> Option<Restart> {
+    let a_node = if in_place { A_NODE_IN_PLACE } else { A_NODE };
+    let kicks = || (a_node * f64::from(n) * 2f64.powf(f64::from(times / 2))).ceil() as u64;
     let begins = || if times.is_multiple_of(2) { Restart::Kicked(kicks()) } else { Restart::LocalOptima };
     is_restarted(n).then(begins)
 }
@@ -286,6 +336,10 @@ mod tests {
 
     #[test]
     fn better_tours_are_crossed_faster_and_faster_threads_cross_faster() {
+        let seconds = |n, count, kicks_a_node, (rate, threads)| {
+            let means = Means { kicks: 0.0, threads, on_gpus: false, in_place: false };
+            seconds(n, count, kicks_a_node, rate, means)
+        };
         let base = seconds(10_000, 50, 0.1, (1e4, 1));
         assert!(seconds(10_000, 50, 0.2, (1e4, 1)) < base && seconds(10_000, 50, 0.1, (2e4, 1)) < base);
         assert!(seconds(10_000, 60, 0.1, (1e4, 1)) > base && seconds(12_000, 50, 0.1, (1e4, 1)) > base);
@@ -296,10 +350,12 @@ mod tests {
 
     #[test]
     fn small_instances_restart_with_and_without_kicks() {
-        let all: Vec<_> = (0..5).map(|times| restart(1000, times)).collect();
+        let all: Vec<_> = (0..5).map(|times| restart(1000, false, times)).collect();
         let kicked = |kicks| Some(Restart::Kicked(kicks));
         let none = Some(Restart::LocalOptima);
         assert_eq!(all, [kicked(50), none, kicked(100), none, kicked(200)]);
-        assert_eq!((restart(5000, 0), restart(5001, 0), restart(5001, 1)), (kicked(250), None, None));
+        assert_eq!(restart(1000, true, 2), kicked(800));
+        let first = |n| restart(n, false, 0);
+        assert_eq!((first(5000), first(5001), restart(5001, false, 1)), (kicked(250), None, None));
     }
 }

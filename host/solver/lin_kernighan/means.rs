@@ -5,6 +5,8 @@ use crate::backend::Backend;
 /// Kicks per second of a CPU thread, and of a GPU, until measured.
 pub const THREAD: f64 = 10_000.0;
 const GPU: f64 = 1_200_000.0;
+/// Kicks in place that a thread makes in the time of one by a trial.
+pub const IN_PLACE: f64 = 4.0;
 
 /// The resources that kick and cross tours: those of this process, or of several that share tours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +17,8 @@ pub struct Means {
     pub threads: u32,
     /// Whether there are GPUs.
     pub on_gpus: bool,
+    /// Whether CPU threads kick tours that are to be crossed [in place](crate::engine::lin_kernighan::Spec::in_place).
+    pub in_place: bool,
 }
 
 impl Means {
@@ -25,7 +29,12 @@ impl Means {
             0 => THREAD * f64::from(threads),
             gpus => GPU * gpus as f64,
         };
-        Means { kicks, threads, on_gpus: !backend.is_cpu() }
+        Means { kicks, threads, on_gpus: !backend.is_cpu(), in_place: false }
+    }
+
+    /// Returns these means of CPU threads, if they kick tours in place.
+    pub fn in_place(self) -> Means {
+        Means { kicks: IN_PLACE * self.kicks, in_place: true, ..self }
     }
 
     /// Returns the sum of both.
@@ -34,6 +43,7 @@ impl Means {
             kicks: self.kicks + other.kicks,
             threads: self.threads + other.threads,
             on_gpus: self.on_gpus || other.on_gpus,
+            in_place: self.in_place && other.in_place,
         }
     }
 }

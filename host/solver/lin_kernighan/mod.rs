@@ -9,6 +9,7 @@ mod means;
 mod partners;
 mod rounds;
 mod settings;
+mod starts;
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::haste::{Haste, MANY};
 use super::island::{self, Contact};
 use super::{Solution, SolveError};
 use crate::backend::{Backend, cpu};
-use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
+use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start;
 use crate::engine::{BackendError, Deadline, Problem, Stop};
 use crate::instance::{Instance, nearest_until, quadrant_until};
@@ -29,6 +30,11 @@ use settings::Plan;
 
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 pub(super) use settings::{MOST_CHAINS, MOST_STEPS};
+
+/// Nodes from which tours that are to be crossed are kicked in place. Random starts of fewer take little time, and differ more.
+const FEWEST_IN_PLACE: u32 = 1500;
+/// Nodes up to which they are: the more nodes, the longer the segments that moves reverse.
+const MOST_IN_PLACE: u32 = 7_500;
 
 /// As [`Algorithm::solve`](super::Algorithm::solve), after all checks.
 pub(super) fn solve(
@@ -90,14 +96,6 @@ fn solve_as_numbered(
         Some(mut state) => Some((state.take_tour(n)?, Saved::take(&mut state, n)?, state.is_common)),
         None => None,
     };
-    let own = Force {
-        seed: settings.seed,
-        time: stop.time.map(|time| time.as_secs_f64()),
-        means: Means::of(backend),
-        chains: settings.chains.unwrap_or(layout.chains),
-        trials: settings.trials.unwrap_or(layout.trials),
-        start: resumed.as_ref().map_or(0, |(_, saved, _)| saved.start()),
-    };
     let k = (settings.neighbors as usize).min(instance.len() - 1);
     // Large instances are numbered along a curve.
     let is_curve = instance.len() >= MANY && instance.points().is_some();
@@ -112,6 +110,25 @@ fn solve_as_numbered(
         return haste.end(initial.map(<[u32]>::to_vec));
     };
     backend.wait_until_prepared(&late);
+    let is_lattice = start::is_lattice(instance, &near);
+    let means = Means::of(backend);
+    let crosses_by_trials = |time: Duration| cross::several(free_nodes(instance), means, time).is_some();
+    // On lattices, long walks and deeper moves find what short kicks do not.
+    let in_place = backend.is_cpu()
+        && contact.post.is_none()
+        && settings.local_search.is_none()
+        && !is_lattice
+        // Large instances do not restart. With time enough, trials make better tours for the one crossing.
+        && (cross::is_restarted(n) || !stop.time.is_some_and(crosses_by_trials))
+        && (FEWEST_IN_PLACE..=MOST_IN_PLACE).contains(&n);
+    let own = Force {
+        seed: settings.seed,
+        time: stop.time.map(|time| time.as_secs_f64()),
+        means: if in_place { means.in_place() } else { means },
+        chains: settings.chains.unwrap_or(layout.chains),
+        trials: settings.trials.unwrap_or(layout.trials),
+        start: resumed.as_ref().map_or(0, |(_, saved, _)| saved.start()),
+    };
     let ready = deadline.elapsed();
     let met = Partners::meet(contact.post, own, &late).and_then(Partners::alike);
     let forces = met.as_ref().map_or(vec![own], Partners::forces);
@@ -149,7 +166,7 @@ fn solve_as_numbered(
             trials: partners.as_ref().map_or(own.trials, |partners| partners.forces()[0].trials),
             is_alone,
             effective_start: Duration::ZERO,
-            is_lattice: start::is_lattice(instance, &near),
+            is_lattice,
             is_free,
             is_crossed: are_crossed,
             by_nearest: by_nearest.as_ref(),
@@ -207,7 +224,7 @@ fn solve_as_numbered(
     let crossed = match crossed {
         Some(count) => {
             let own = partners.as_ref().map_or(count, |partners| partners.tours(count, true));
-            let made = cross::make(instance, &problem, (settings.seed, own), deadline)?;
+            let made = cross::make(instance, &problem, (settings.seed, own), in_place, deadline)?;
             partners = partners.filter(|_| made.is_some());
             made
         }
@@ -227,7 +244,7 @@ fn solve_as_numbered(
             trials,
             is_alone,
             effective_start,
-            is_lattice: start::is_lattice(instance, &near),
+            is_lattice,
             is_free,
             is_crossed: crossed.is_some() || !epochs.is_last() && epochs.are_crossed(),
             by_nearest: by_nearest.as_ref(),
@@ -239,7 +256,7 @@ fn solve_as_numbered(
                 (chains, trials, Vec::new(), start_cost)
             }
         };
-        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, cost);
+        let spec = plan.spec((chains, trials), starts, cost);
         Rounds::new(plan, &spec, trials, epochs)
     };
     let are_several = crossed.is_some();

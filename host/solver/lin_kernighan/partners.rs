@@ -35,7 +35,7 @@ pub struct Force {
 
 impl Force {
     fn to_bytes(self) -> Vec<u8> {
-        let Force { seed, time, means: Means { kicks, threads, on_gpus }, chains, trials, start } = self;
+        let Force { seed, time, means: Means { kicks, threads, on_gpus, .. }, chains, trials, start } = self;
         let time = time.unwrap_or(f64::INFINITY);
         let small = [threads, on_gpus.into(), chains, trials].map(u64::from);
         let numbers = [seed, start, time.to_bits(), kicks.to_bits()].into_iter().chain(small);
@@ -47,7 +47,9 @@ impl Force {
             bytes.as_chunks::<8>().0.iter().map(|&number| u64::from_le_bytes(number)).collect();
         let &[seed, start, time, kicks, threads, on_gpus, chains, trials] = &numbers[..] else { return None };
         let small = |number: u64| u32::try_from(number).ok();
-        let means = Means { kicks: f64::from_bits(kicks), threads: small(threads)?, on_gpus: on_gpus != 0 };
+        // Runs that share tours do not kick them in place.
+        let (kicks, on_gpus) = (f64::from_bits(kicks), on_gpus != 0);
+        let means = Means { kicks, threads: small(threads)?, on_gpus, in_place: false };
         let time = Some(f64::from_bits(time)).filter(|time| time.is_finite());
         Some(Force { seed, time, means, chains: small(chains)?, trials: small(trials)?, start })
     }
@@ -430,7 +432,7 @@ mod tests {
     }
 
     fn force(time: Option<f64>) -> Force {
-        let means = Means { kicks: 0.1, threads: 3, on_gpus: true };
+        let means = Means { kicks: 0.1, threads: 3, on_gpus: true, in_place: false };
         Force { seed: u64::MAX, time, means, chains: 1, trials: 1 << 20, start: 1 << 63 }
     }
 

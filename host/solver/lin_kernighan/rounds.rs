@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cross::{self, Kicks, Restart, Starts};
 use super::epochs::{Epochs, Kept};
-use super::means::{Means, THREAD};
+use super::means::{IN_PLACE, Means, THREAD};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
@@ -401,11 +401,19 @@ impl<'a> Rounds<'a> {
         if !self.now.is_to_cross {
             return Stop { time: self.now.epochs.end(), ..stop.clone() };
         }
-        let iterations = match cross::restart(self.plan.problem.n(), self.now.last_start.times) {
+        let iterations = match cross::restart(
+            self.plan.problem.n(),
+            self.plan.means.in_place,
+            self.now.last_start.times,
+        ) {
             Some(Restart::Kicked(kicks)) => Some(kicks),
             _ => None,
         };
-        let time = self.now.epochs.end().map(|end| cross::kicked(end, self.now.last_start.at));
+        let time = self
+            .now
+            .epochs
+            .end()
+            .map(|end| cross::kicked(end, self.now.last_start.at, self.plan.means.in_place));
         Stop { time, iterations, ..stop.clone() }
     }
 
@@ -533,13 +541,14 @@ impl<'a> Rounds<'a> {
     /// Restarts with as many other tours as were crossed, once those cannot be improved any more; false if that is not worth while,
     /// or does not fit in memory.
     fn restart(&mut self, crossed: u32, budget: &Budget) -> Result<bool, BackendError> {
-        let Plan { instance, backend, problem, settings, by_nearest, .. } = self.plan;
+        let Plan { instance, backend, problem, settings, means, by_nearest, .. } = self.plan;
         let (times, spent) = (self.now.last_start.times + 1, budget.deadline.elapsed());
         let took =
             if times == 1 { spent.saturating_sub(self.now.last_start.at) } else { self.now.last_start.took };
         let left = budget.deadline.stop.time.unwrap_or_default().saturating_sub(spent);
         let is_worth_while = self.agree((left >= took).into(), budget) != 0;
-        let Some(restart) = cross::restart(problem.n(), times).filter(|_| is_worth_while) else {
+        let Some(restart) = cross::restart(problem.n(), means.in_place, times).filter(|_| is_worth_while)
+        else {
             return Ok(false);
         };
         let is_kicked = restart != Restart::LocalOptima;
@@ -547,7 +556,8 @@ impl<'a> Rounds<'a> {
         let number = u32::MAX - self.now.epochs.over();
         let seed = |seed: u64| u64::from(Stream::new(seed, times, number).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
-        let starts = cross::make(instance, of, (seed(settings.seed), own), budget.deadline);
+        let in_place = is_kicked && means.in_place;
+        let starts = cross::make(instance, of, (seed(settings.seed), own), in_place, budget.deadline);
         let starts = starts.ok().flatten().filter(|starts| starts.count >= own);
         let Some(Starts { count, tours, cost }) = starts else {
             self.partners = None;
@@ -556,7 +566,7 @@ impl<'a> Rounds<'a> {
         if is_kicked {
             let best = self.best_tour()?;
             let trials = backend.trials(problem.n(), count);
-            let spec = Spec::new(settings.local_search, problem.n(), (count, trials), tours, cost);
+            let spec = self.plan.spec((count, trials), tours, cost);
             self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
             (self.chains, self.now.trials, self.now.cost) = (count, trials, cost);
             (self.shorter, self.phase, self.now.is_to_cross) = (Some(best), Phase::Descent, true);
@@ -581,15 +591,14 @@ impl<'a> Rounds<'a> {
         let made = (self.now.made - self.now.last_start.made) as f64;
         let making = f64::from(self.now.new_tours)
             * f64::from(self.plan.problem.n())
-            * cross::begins(self.plan.problem.n());
+            * cross::begins(self.plan.problem.n(), self.plan.means.in_place);
         let (kicked, worked) = (self.now.kicked_from.map(seconds), seconds(self.now.worked_from));
         let rate = match kicked {
             Some(kicked) if kicked > worked / 2.0 => made / kicked,
             _ => (made + making) / worked,
         };
         let each = self.now.kicks - self.now.last_start.kicks;
-        self.now.thread_rate =
-            Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means.threads);
+        self.now.thread_rate = Kicks { each, rate, walk: self.walk_at(each) }.of_a_thread(self.plan.means);
         rate
     }
 
@@ -608,13 +617,13 @@ impl<'a> Rounds<'a> {
 
     /// Works on these tours from now on. The best tour so far is kept.
     fn work_on(&mut self, tours: Vec<u32>) -> Result<(), BackendError> {
-        let Plan { backend, problem, settings, .. } = self.plan;
+        let Plan { backend, problem, .. } = self.plan;
         let n = problem.n();
         let count = (tours.len() / n as usize) as u32;
         let cost = tours.chunks_exact(n as usize).filter_map(|tour| problem.length(tour)).min();
         let (best, cost) = (self.best_tour()?, cost.unwrap_or(i64::MAX));
         let trials = backend.trials(n, count);
-        let spec = Spec::new(settings.local_search, n, (count, trials), tours, cost);
+        let spec = self.plan.spec((count, trials), tours, cost);
         self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
         self.layout = self.lin_kernighan.describe();
         (self.chains, self.now.trials, self.now.cost) = (count, trials, cost);
@@ -648,7 +657,8 @@ impl<'a> Rounds<'a> {
         let began = spent.saturating_sub(self.kept.took);
         // How fast a GPU kicks depends on the number of tours.
         let thread = if means.on_gpus { THREAD } else { self.now.thread_rate };
-        let kicks = if means.on_gpus { means.kicks } else { thread * f64::from(means.threads) };
+        let each = if means.in_place { IN_PLACE * thread } else { thread };
+        let kicks = if means.on_gpus { means.kicks } else { each * f64::from(means.threads) };
         let speed = (Means { kicks, ..means }, thread);
         let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
         let old = (self.kept.tours.len() / n as usize) as u32;
@@ -666,7 +676,7 @@ impl<'a> Rounds<'a> {
         if new == 0 && cross::is_restarted(n) {
             (self.kept, new) = (Kept::default(), count);
         }
-        let time = cross::kicked(end, began).saturating_sub(spent);
+        let time = cross::kicked(end, began, means.in_place).saturating_sub(spent);
         let again = if cross::is_restarted(n) { 0 } else { self.kept.again((count, new), time).min(old) };
         let rest = self.kept.tours.split_off(again as usize * n as usize);
         self.waiting = std::mem::replace(&mut self.kept.tours, rest);
@@ -675,7 +685,7 @@ impl<'a> Rounds<'a> {
         } else {
             let number = u32::MAX - self.now.epochs.over();
             let seed = u64::from(Stream::new(settings.seed, u32::MAX, number).step(0).bits(0));
-            let made = cross::make(instance, problem, (seed, new), budget.deadline);
+            let made = cross::make(instance, problem, (seed, new), means.in_place, budget.deadline);
             made.ok().flatten().map_or_else(Vec::new, |starts| starts.tours)
         };
         if starts.is_empty() {
@@ -752,7 +762,7 @@ impl<'a> Rounds<'a> {
         let mut best = self.best_tour()?;
         // Frees the memory of the crossed tours.
         self.phase = Phase::Descent;
-        let Plan { backend, problem, settings, .. } = self.plan;
+        let Plan { backend, problem, .. } = self.plan;
         let n = problem.n();
         let mut layout = backend.default_trials(n, false);
         self.partners = self.partners.take().and_then(Partners::of_one_tour);
@@ -773,7 +783,7 @@ impl<'a> Rounds<'a> {
         }
         let Trials { chains, trials } = layout;
         let starts = best.repeat(chains as usize);
-        let spec = Spec::new(settings.local_search, n, (chains, trials), starts, self.now.best_cost);
+        let spec = self.plan.spec((chains, trials), starts, self.now.best_cost);
         self.lin_kernighan = backend.lin_kernighan(problem, &spec)?;
         (self.chains, self.now.trials, self.now.cost) = (chains, trials, self.now.best_cost);
         self.shorter = None;
@@ -951,7 +961,7 @@ mod tests {
     /// Advances a run with these epochs, tours and limit until `is_over`. Its best tour never gets longer, and has the length that
     /// is reported.
     fn advance(
-        (n, tours): (u32, u32),
+        (n, tours, in_place): (u32, u32, bool),
         epochs: Epochs,
         stop: &Stop,
         is_over: impl Fn(&mut Rounds, Deadline) -> bool,
@@ -968,7 +978,7 @@ mod tests {
             problem: &problem,
             backend: &backend,
             settings: &settings,
-            means: Means::of(&backend),
+            means: if in_place { Means::of(&backend).in_place() } else { Means::of(&backend) },
             trials: 8,
             is_alone: true,
             effective_start: Duration::ZERO,
@@ -978,11 +988,11 @@ mod tests {
             by_nearest: nearest.as_ref(),
         };
         let deadline = Deadline::now(stop);
-        let starts =
-            (tours > 1).then(|| cross::make(&instance, &problem, (1, tours), deadline).unwrap().unwrap());
+        let starts = (tours > 1)
+            .then(|| cross::make(&instance, &problem, (1, tours), in_place, deadline).unwrap().unwrap());
         let (starts, cost) =
             starts.map_or((Vec::new(), problem.unit_cost()), |starts| (starts.tours, starts.cost));
-        let spec = Spec::new(None, n, (tours, 8), starts, cost);
+        let spec = plan.spec((tours, 8), starts, cost);
         let mut rounds = Rounds::new(plan, &spec, 8, epochs).unwrap();
         let mut best = i64::MAX;
         while !is_over(&mut rounds, deadline) {
@@ -1002,14 +1012,14 @@ mod tests {
         // So few tours that each restart is exhausted long before the time is up.
         let stop = Stop { time: Some(Duration::from_secs(600)), ..Stop::never() };
         let is_over = |rounds: &mut Rounds, _: Deadline| rounds.now.last_start.times >= 8;
-        advance((300, 10), Epochs::one(stop.time, true), &stop, is_over, |_| ());
+        advance((300, 10, false), Epochs::one(stop.time, true), &stop, is_over, |_| ());
     }
 
     #[test]
     fn a_run_that_may_settle_ends_once_restarts_end_with_the_same_length() {
         let stop = Stop { time: Some(Duration::from_secs(600)), may_settle: true, ..Stop::never() };
         let has_ended = |rounds: &mut Rounds, _: Deadline| rounds.status().ended.is_some();
-        advance((200, 10), Epochs::one(stop.time, true), &stop, has_ended, |rounds| {
+        advance((200, 10, false), Epochs::one(stop.time, true), &stop, has_ended, |rounds| {
             assert_eq!(rounds.status().ended, Some(StopReason::Settled));
             assert!(rounds.now.last_start.times >= SETTLED && rounds.now.reached.times == SETTLED);
             assert_eq!(rounds.now.reached.cost, rounds.now.best_cost);
@@ -1033,7 +1043,7 @@ mod tests {
                 deadline.stop.interrupt.store(is_over, Ordering::Relaxed);
                 is_over
             };
-            advance((5500, 12), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
+            advance((5500, 12, false), Epochs::one(stop.time, true), &stop, is_over, |rounds| {
                 assert_eq!(rounds.now.has_crossed, is_patient);
                 assert_eq!(rounds.part(), if is_patient { "crossing" } else { "kicks" });
                 let best = rounds.best().unwrap();
@@ -1046,11 +1056,13 @@ mod tests {
     fn epochs_keep_the_best_tour_and_inherit_kicked_ones() {
         let stop = Stop::after(Duration::from_secs(4));
         let is_over = |_: &mut Rounds, deadline: Deadline| deadline.is_over();
-        for (n, tours, crossed_from) in [(1000, 10, 0.0), (5500, 10, 0.0), (5500, 1, 1.0)] {
+        for (n, tours, crossed_from, in_place) in
+            [(1000, 10, 0.0, false), (1000, 10, 0.0, true), (5500, 10, 0.0, true), (5500, 1, 1.0, false)]
+        {
             // The short epochs of runs that restart, so that a short test has several.
             let crossed = |end: Duration| (end.as_secs_f64() >= crossed_from).then_some(tours);
             let epochs = Epochs::of((Duration::ZERO, Duration::from_secs(4)), true, crossed);
-            advance((n, tours), epochs, &stop, is_over, |rounds| {
+            advance((n, tours, in_place), epochs, &stop, is_over, |rounds| {
                 assert!(rounds.now.epochs.over() > 0 && rounds.now.epochs.is_last());
                 assert!(rounds.now.has_crossed && rounds.bests.len() as u32 <= rounds.now.epochs.over());
             });

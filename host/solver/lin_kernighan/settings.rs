@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::means::Means;
 use crate::backend::Backend;
-use crate::engine::lin_kernighan::MOST_TRIALS;
+use crate::engine::lin_kernighan::{MOST_TRIALS, Spec};
 use crate::engine::start::Start;
 use crate::engine::{LocalSearch, MOST_NEIGHBORS, Problem};
 use crate::instance::Instance;
@@ -139,4 +139,12 @@ pub(super) struct Plan<'a> {
     pub is_crossed: bool,
     /// See [`cross::by_nearest`](super::cross::by_nearest); `None` where tours are not crossed.
     pub by_nearest: Option<&'a Problem>,
+}
+
+impl Plan<'_> {
+    /// Returns the spec for this many tours and kicks of each in a round, with the tours to start with and the length of the shortest.
+    pub fn spec(&self, (chains, trials): (u32, u32), starts: Vec<u32>, cost: i64) -> Spec {
+        let spec = Spec::new(self.settings.local_search, self.problem.n(), (chains, trials), starts, cost);
+        Spec { in_place: self.is_crossed && self.means.in_place && chains > 1, ..spec }
+    }
 }

@@ -1,6 +1,7 @@
 //! Chained Lin-Kernighan on CPU threads: one thread makes a trial.
 
 mod chain;
+mod in_place;
 mod recombine;
 
 use std::ops::Range;
@@ -24,6 +25,7 @@ use antwarp_engine::lin_kernighan::{Found, Spec};
 use antwarp_engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
 use antwarp_instance::parallel::{each, each_of};
 use chain::Chain;
+use in_place::InPlace;
 
 /// Trials per thread in a round: with fewer, threads wait for each other.
 const TRIALS: u32 = 16;
@@ -93,6 +95,9 @@ struct Threads<'p, G: Geometry> {
     /// The distance to each neighbour.
     near: Vec<i32>,
     chains: Vec<Chain>,
+    /// Whether each tour is kicked by one thread [in place](in_place), and whether that has made it a local optimum.
+    in_place: bool,
+    has_descended: bool,
     best_tour: Vec<u32>,
     reached: Reached,
 }
@@ -125,6 +130,8 @@ impl<'p, G: Geometry> Threads<'p, G> {
             _matrix: matrix,
             near,
             chains,
+            in_place: spec.in_place && problem.n() >= in_place::FEWEST_NODES,
+            has_descended: false,
             best_tour,
             reached,
         })
@@ -148,6 +155,37 @@ impl<'p, G: Geometry> Threads<'p, G> {
             Together((tour, chain.changes()))
         };
         self.chains.iter_mut().map(view).collect()
+    }
+
+    /// Makes rounds of each tour in place; returns how many kicks of the first one were made.
+    fn run_in_place(&mut self, rounds: &[TrialRound], enough: Enough) -> u64 {
+        let geometry = self.geometry;
+        let places = Together(geometry::Places { geometry, start: self.places.as_ptr() });
+        let (problem, near) = (self.problem, &self.near[..]);
+        let descends = !self.has_descended && rounds.iter().any(|round| round.walk == 0);
+        self.has_descended |= descends;
+        let made = AtomicU64::new(0);
+        each_of(&mut self.chains, 1, &|index, chain| {
+            let tour = (&mut chain.order[..], &mut chain.position[..]);
+            let mut tour = InPlace::new((problem, near), places.get(), tour, chain.cost);
+            if descends {
+                tour.descend(enough);
+            }
+            let kicks = rounds.iter().filter(|round| round.walk > 0);
+            let kicks = kicks.flat_map(|round| (0..round.trials).map(move |trial| (round, trial)));
+            let mut count = 0;
+            for (round, trial) in kicks.take_while(|_| !enough()) {
+                let stream = Stream::new(round.seed, round.number, index as u32);
+                tour.kick(*round, (stream, trial), enough);
+                count += 1;
+            }
+            chain.cost = tour.cost;
+            if index == 0 {
+                made.store(count, Ordering::Relaxed);
+            }
+        });
+        self.reached.offered = 0;
+        made.into_inner()
     }
 
     /// Makes some trials of each tour; returns how many of the first one were made.
@@ -219,6 +257,10 @@ impl<'p, G: Geometry> Threads<'p, G> {
 
 impl<G: Geometry> LinKernighan for Threads<'_, G> {
     fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError> {
+        if self.in_place {
+            self.reached.trials = self.run_in_place(rounds, enough);
+            return self.reached(enough);
+        }
         self.reached.trials = 0;
         for &round in rounds {
             if enough() {
@@ -309,8 +351,9 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{} tours, one CPU thread per trial, {} neighbours, places {}",
+            "{} tours, one CPU thread per {}, {} neighbours, places {}",
             self.chains.len(),
+            if self.in_place { "tour" } else { "trial" },
             self.problem.search_k(),
             self.problem.places().kernel_name()
         )

@@ -42,7 +42,14 @@ impl<'p> Recombiner<'p> {
     /// If memory is short.
     pub fn new(problem: &'p Problem) -> Result<Self, BackendError> {
         let n = problem.n() as usize;
-        let spec = Spec { local_search: None, chains: 1, trials: 0, starts: Vec::new(), start_cost: 0 };
+        let spec = Spec {
+            local_search: None,
+            chains: 1,
+            trials: 0,
+            starts: Vec::new(),
+            start_cost: 0,
+            in_place: false,
+        };
         Ok(Recombiner {
             problem,
             numbers: (0..problem.n()).collect(),

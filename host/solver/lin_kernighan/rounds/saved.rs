@@ -6,7 +6,6 @@ use super::super::cross;
 use super::super::epochs::{Epochs, Kept};
 use super::super::settings::Plan;
 use super::{Now, Phase, Rounds};
-use crate::engine::lin_kernighan::Spec;
 use crate::engine::{BackendError, Deadline, State};
 
 /// The kind of a phase.
@@ -146,15 +145,15 @@ impl<'a> Rounds<'a> {
             return Err(BackendError::State);
         }
         let chains = (starts.len() / n) as u32;
-        let spec = Spec::new(settings.local_search, problem.n(), (chains, now.trials), starts, least);
+        let spec = plan.spec((chains, now.trials), starts, least);
         let mut rounds = Rounds::new(plan, &spec, now.trials, now.epochs.clone())?;
         rounds.shorter = Some(best);
         rounds.phase = match phase {
             Kind::Descent => Phase::Descent,
             Kind::Kicks => Phase::Kicks,
             Kind::Crossing => {
-                let is_kicked =
-                    cross::restart(problem.n(), now.last_start.times) != Some(cross::Restart::LocalOptima);
+                let is_kicked = cross::restart(problem.n(), plan.means.in_place, now.last_start.times)
+                    != Some(cross::Restart::LocalOptima);
                 let of = if is_kicked { problem } else { plan.by_nearest.unwrap_or(problem) };
                 // Random numbers differ from those before.
                 let seed = seed.wrapping_add(u64::from(now.resumed) << 32);
