@@ -130,7 +130,7 @@ impl<'a> Rounds<'a> {
         (deadline, seed): (Deadline<'_>, u64),
     ) -> Result<Rounds<'a>, BackendError> {
         let Saved { facts: Facts { phase, mut now, kept, .. }, tours, best, waiting, bests } = saved;
-        let Plan { problem, settings, .. } = plan;
+        let Plan { problem, .. } = plan;
         let n = problem.n() as usize;
         now.epochs = now.epochs.resumed(planned, deadline.elapsed());
         now.resumed += 1;
