@@ -21,10 +21,13 @@ pub(super) struct Candidates<'c> {
     pub shares: &'c [i32],
     /// Calls back with the edges of a node that are longer than one length and not longer than another. An edge may be passed for
     /// either of its nodes, or for both.
-    pub edges_of: &'c (dyn Fn(u32, Lengths, &mut dyn FnMut(Edge)) + Sync),
+    pub edges_of: &'c EdgesOf<'c>,
     /// Returns whether all edges that are passed for a node are certainly inside a range of nodes.
     pub are_inside: &'c (dyn Fn(u32, &Range<u32>) -> bool + Sync),
 }
+
+/// See [`Candidates::edges_of`].
+pub(super) type EdgesOf<'c> = dyn Fn(u32, Lengths, &mut dyn FnMut(Edge)) + Sync + 'c;
 
 /// Lengths above the first one, up to the second.
 pub(super) type Lengths = (i32, i32);

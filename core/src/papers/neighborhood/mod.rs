@@ -118,9 +118,9 @@ unsafe fn differing<E: Copy + PartialEq, const D: usize>(
 
 /// Returns whether these are the numbers below n, each once. `seen` has n zeros, and is changed.
 fn is_permutation(numbers: &[u32], seen: &mut [u8]) -> bool {
-    let mut is_new =
+    let is_new =
         |&number: &u32| seen.get_mut(number as usize).is_some_and(|seen| core::mem::replace(seen, 1) == 0);
-    numbers.iter().all(|number| is_new(number))
+    numbers.iter().all(is_new)
 }
 
 /// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
