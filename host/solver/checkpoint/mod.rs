@@ -1,6 +1,6 @@
 //! Checkpoints: a run in a file, from which another run continues.
 //!
-//! A [file](file) has the states of one run, or of several that worked on the same instance at the same time: on several GPUs, or
+//! A [file] has the states of one run, or of several that worked on the same instance at the same time: on several GPUs, or
 //! in several processes.
 
 mod file;

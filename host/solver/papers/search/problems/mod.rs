@@ -278,7 +278,7 @@ impl Task {
     /// Searches. The cost of what is found is computed once more from the instance.
     ///
     /// # Errors
-    /// As [`search`]; also if the instance is too large to be searched.
+    /// As [`search`](super::search); also if the instance is too large to be searched.
     pub fn run(
         &self,
         backend: &Backend,
