@@ -11,7 +11,7 @@ use super::starts;
 use crate::backend::cpu;
 use crate::engine::genetic::{Crossover, FirstIndividuals, Initial};
 use crate::engine::memory::check_memory;
-use crate::engine::{BackendError, Deadline, LocalSearch, Population, Problem, Stop};
+use crate::engine::{BackendError, Deadline, Enough, LocalSearch, Population, Problem, Stop};
 use crate::instance::{Instance, nearest};
 use crate::solver::{SolveError, genetic};
 
@@ -77,77 +77,102 @@ pub fn is_restarted(n: u32) -> bool {
     n <= MOST_RESTARTED
 }
 
-/// Makes this many tours, if they fit in memory; fewer if the time is up before. Those that are to be kicked in place are greedy.
+/// Makes this many tours, if they fit in memory. A slow or busy machine makes fewer: [`FEWEST`], and more only `until` then. If the run is
+/// over before, only the best tour counts. Those that are to be kicked in place are greedy.
 ///
 /// # Errors
 /// As [`genetic::first_individuals`], except for lack of memory.
 pub fn make(
     instance: &Instance,
     problem: &Problem,
-    size: (u64, u32),
+    (seed, count): (u64, u32),
     in_place: bool,
+    until: Option<Duration>,
     deadline: Deadline<'_>,
 ) -> Result<Option<Starts>, SolveError> {
-    let made = if in_place {
-        make_greedy(problem, size, deadline)
-    } else {
-        make_all(instance, problem, size, deadline)
+    let few = count.min(FEWEST.max(rayon::current_num_threads() as u32));
+    let some = |size: (u64, u32), late: Enough| {
+        let made = if in_place {
+            make_greedy(problem, size, late)
+        } else {
+            make_all(instance, problem, size, deadline.stop, late)
+        };
+        match made {
+            Err(SolveError::Backend(BackendError::OutOfMemory { .. })) => Ok(None),
+            made => made,
+        }
     };
-    match made {
-        Err(SolveError::Backend(BackendError::OutOfMemory { .. })) => Ok(None),
-        made => made,
+    let is_over = || deadline.is_over();
+    let Some(mut starts) = some((seed, few), &is_over)? else { return Ok(None) };
+    if starts.count == few && count > few {
+        let is_late = || is_over() || until.is_some_and(|until| deadline.elapsed() >= until);
+        // Another seed: tours of one are numbered from 0.
+        match some((seed.wrapping_add(1), count - few), &is_late)? {
+            Some(rest) => starts.extend(rest),
+            // For lack of memory.
+            None if !is_late() => return Ok(None),
+            None => {}
+        }
     }
+    if is_over() {
+        let tours = starts.tours.chunks_exact(problem.n() as usize);
+        let best = tours.min_by_key(|tour| problem.length(tour).unwrap_or(i64::MAX));
+        let tours = best.filter(|_| starts.cost < problem.unit_cost()).map(<[u32]>::to_vec);
+        return Ok(tours.map(|tours| Starts { count: 1, tours, cost: starts.cost }));
+    }
+    Ok(Some(starts.with_start(problem)))
 }
 
+/// As [`make`], by Or-2opt; fewer tours once it is `late`.
 fn make_all(
     instance: &Instance,
     problem: &Problem,
     (seed, count): (u64, u32),
-    deadline: Deadline<'_>,
+    stop: &Stop,
+    late: Enough,
 ) -> Result<Option<Starts>, SolveError> {
     let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
     let individuals = individuals(seed, count, initial);
-    let late = || deadline.is_over();
-    let Some(first) = genetic::first_individuals_until(instance, problem, &individuals, None, &late)? else {
+    let Some(first) = genetic::first_individuals_until(instance, problem, &individuals, None, late)? else {
         return Ok(None);
     };
-    let mut population = cpu::population(problem, &individuals.spec(problem, deadline.stop), first)?;
-    let state = population.run(0, &late)?;
-    if late() {
-        // The run is over: only the best tour so far matters.
-        let best = if state.best_cost < problem.unit_cost() { Some(population.best_tour()?) } else { None };
-        return Ok(best.map(|tours| Starts { count: 1, tours, cost: state.best_cost }));
-    }
+    let mut population = cpu::population(problem, &individuals.spec(problem, stop), first)?;
+    let cost = population.run(0, late)?.best_cost;
+    let count = population.costs()?.iter().take_while(|&&cost| cost < i64::MAX).count() as u32;
     let mut tours = Vec::with_capacity(n as usize * count as usize);
     for place in 0..count {
         tours.extend(population.individual(place)?);
     }
-    Ok(Some(with_start(problem, count, tours, state.best_cost)))
+    Ok((count > 0).then_some(Starts { count, tours, cost }))
 }
 
-/// Replaces the last tour by the start tour made before, if that is shorter than all of them.
-fn with_start(problem: &Problem, count: u32, mut tours: Vec<u32>, cost: i64) -> Starts {
-    if problem.unit_cost() < cost {
-        let last = tours.len() - problem.n() as usize;
-        (0..).zip(&mut tours[last..]).for_each(|(node, to)| *to = node);
-    }
-    Starts { count, tours, cost: cost.min(problem.unit_cost()) }
-}
-
-/// As [`make`], for tours that are to be kicked in place.
-fn make_greedy(
-    problem: &Problem,
-    (seed, count): (u64, u32),
-    deadline: Deadline<'_>,
-) -> Result<Option<Starts>, SolveError> {
+/// As [`make`], for tours that are to be kicked in place; fewer once it is `late`.
+fn make_greedy(problem: &Problem, size: (u64, u32), late: Enough) -> Result<Option<Starts>, SolveError> {
     let n = problem.n() as usize;
-    check_memory("the start tours", 2 * size_of::<u32>() * n * count as usize)?;
-    let tours = starts::greedy(problem, (seed, count), &|| deadline.is_over());
-    let made = (tours.len() / n) as u32;
+    check_memory("the start tours", 2 * size_of::<u32>() * n * size.1 as usize)?;
+    let tours = starts::greedy(problem, size, late);
     let cost = tours.chunks_exact(n).filter_map(|tour| problem.length(tour)).min();
-    // Where some are missing, the run is over, and the start tour is the best one.
-    Ok(cost.filter(|_| made == count).map(|cost| with_start(problem, count, tours, cost)))
+    Ok(cost.map(|cost| Starts { count: (tours.len() / n) as u32, tours, cost }))
+}
+
+impl Starts {
+    /// Adds other tours.
+    fn extend(&mut self, others: Starts) {
+        self.count += others.count;
+        self.tours.extend(others.tours);
+        self.cost = self.cost.min(others.cost);
+    }
+
+    /// Replaces the last tour by the start tour made before, if that is shorter than all of them.
+    fn with_start(mut self, problem: &Problem) -> Starts {
+        if problem.unit_cost() < self.cost {
+            let last = self.tours.len() - problem.n() as usize;
+            (0..).zip(&mut self.tours[last..]).for_each(|(node, to)| *to = node);
+            self.cost = problem.unit_cost();
+        }
+        self
+    }
 }
 
 fn share(in_place: bool) -> f64 {

@@ -224,7 +224,10 @@ fn solve_as_numbered(
     let crossed = match crossed {
         Some(count) => {
             let own = partners.as_ref().map_or(count, |partners| partners.tours(count, true));
-            let made = cross::make(instance, &problem, (settings.seed, own), in_place, deadline)?;
+            // A slow machine would take all of its time: it kicks and crosses those that it has by then.
+            let end = epochs.end().filter(|_| is_alone);
+            let until = end.map(|end| cross::kicked(end, effective_start, in_place));
+            let made = cross::make(instance, &problem, (settings.seed, own), in_place, until, deadline)?;
             partners = partners.filter(|_| made.is_some());
             made
         }

@@ -557,7 +557,7 @@ impl<'a> Rounds<'a> {
         let seed = |seed: u64| u64::from(Stream::new(seed, times, number).step(0).bits(0));
         let own = self.partners.as_ref().map_or(crossed, |partners| partners.tours(crossed, is_kicked));
         let in_place = is_kicked && means.in_place;
-        let starts = cross::make(instance, of, (seed(settings.seed), own), in_place, budget.deadline);
+        let starts = cross::make(instance, of, (seed(settings.seed), own), in_place, None, budget.deadline);
         let starts = starts.ok().flatten().filter(|starts| starts.count >= own);
         let Some(Starts { count, tours, cost }) = starts else {
             self.partners = None;
@@ -685,7 +685,8 @@ impl<'a> Rounds<'a> {
         } else {
             let number = u32::MAX - self.now.epochs.over();
             let seed = u64::from(Stream::new(settings.seed, u32::MAX, number).step(0).bits(0));
-            let made = cross::make(instance, problem, (seed, new), means.in_place, budget.deadline);
+            let until = Some(cross::kicked(end, began, means.in_place));
+            let made = cross::make(instance, problem, (seed, new), means.in_place, until, budget.deadline);
             made.ok().flatten().map_or_else(Vec::new, |starts| starts.tours)
         };
         if starts.is_empty() {
@@ -697,11 +698,13 @@ impl<'a> Rounds<'a> {
         self.now.is_to_cross = true;
         self.now.is_inherited = self.now.has_crossed;
         self.now.since = spent;
+        // A slow machine made fewer.
+        let made = new.min((starts.len() / n as usize) as u32);
         self.work_on(starts)?;
         if new == 0 {
             self.phase = Phase::Kicks;
         } else {
-            (self.now.new_tours, self.now.kicked_from, self.phase) = (new, None, Phase::Descent);
+            (self.now.new_tours, self.now.kicked_from, self.phase) = (made, None, Phase::Descent);
         }
         Ok(true)
     }
@@ -988,8 +991,9 @@ mod tests {
             by_nearest: nearest.as_ref(),
         };
         let deadline = Deadline::now(stop);
-        let starts = (tours > 1)
-            .then(|| cross::make(&instance, &problem, (1, tours), in_place, deadline).unwrap().unwrap());
+        let starts = (tours > 1).then(|| {
+            cross::make(&instance, &problem, (1, tours), in_place, None, deadline).unwrap().unwrap()
+        });
         let (starts, cost) =
             starts.map_or((Vec::new(), problem.unit_cost()), |starts| (starts.tours, starts.cost));
         let spec = plan.spec((tours, 8), starts, cost);

@@ -19,7 +19,7 @@ pub fn greedy(problem: &Problem, (seed, count): (u64, u32), enough: Enough) -> V
     let tours = parallel::collect(count as usize, &|number| {
         (!enough()).then(|| one(problem, &near, Stream::new(seed, 0, number as u32)))
     });
-    tours.into_iter().map_while(|tour| tour).flatten().collect()
+    tours.into_iter().flatten().flatten().collect()
 }
 
 /// Returns the tour for this stream of random numbers: the shortest edges first, by lengths that differ from tour to tour. What is

@@ -163,27 +163,26 @@ impl Group {
             Initial::Random => spec.local_search != LocalSearch::None,
             _ => !given || spec.descends_first(),
         };
-        let rest = self.tours[built..].par_iter_mut().enumerate();
-        let is_built: Vec<bool> = rest
-            .map(|(i, tour)| {
-                let place = first + (built + i) as u32;
-                if (place > 0 || born > spec.first_generation) && enough() {
-                    return false;
+        // Threads take the next tour one at a time, so that the missing ones are the last.
+        let rest = self.tours[built..].iter_mut().enumerate().par_bridge();
+        let missing = rest.filter_map(|(i, tour)| {
+            let place = first + (built + i) as u32;
+            if (place > 0 || born > spec.first_generation) && enough() {
+                return Some(i);
+            }
+            tour.rewrite(|order| {
+                if !given {
+                    shuffle(Stream::new(spec.seed, born, place), order);
+                    shared.nodes.problem.join_partners(order);
                 }
-                tour.rewrite(|order| {
-                    if !given {
-                        shuffle(Stream::new(spec.seed, born, place), order);
-                        shared.nodes.problem.join_partners(order);
-                    }
-                    if descends {
-                        shared.nodes.improve((spec.local_search, spec.breadth), order, enough);
-                    }
-                });
-                true
-            })
-            .collect();
+                if descends {
+                    shared.nodes.improve((spec.local_search, spec.breadth), order, enough);
+                }
+            });
+            None
+        });
         // Tours after the first missing one are built again.
-        let new = is_built.iter().take_while(|&&is_built| is_built).count();
+        let new = missing.min().unwrap_or(self.tours.len() - built);
         self.enter(shared, built..built + new)?;
         self.built += new;
         self.judge();
