@@ -11,6 +11,9 @@ pub enum BackendError {
     /// The binary was built without kernels.
     #[error("this antwarp was built without GPU kernels: {0}")]
     NoKernels(String),
+    /// The binary has kernels, but the ones that were asked for cannot be used.
+    #[error("there are no GPU kernels as requested: {0}")]
+    NoSuchKernels(String),
     /// libcuda cannot be loaded.
     #[error(
         "no NVIDIA driver found (libcuda cannot be loaded): install the NVIDIA driver, or use `backend` cpu"

@@ -56,13 +56,19 @@ pub(super) fn choose(
         (None, Ok(name)) => Some(named(&name)?),
         (asked, _) => asked,
     };
-    images.newest(properties, asked).map_err(failed("choosing kernels"))
+    images.newest(properties, asked).map_err(|error| match (error, asked) {
+        (warpsmith::Error::NoKernels(why), Some(_)) if images.missing.is_none() => {
+            BackendError::NoSuchKernels(why)
+        }
+        (error, _) => failed("choosing kernels")(error),
+    })
 }
 
 /// Reads the name of an architecture.
 fn named(name: &str) -> Result<u32, BackendError> {
     let number = name.strip_prefix("sm_").and_then(|number| number.parse().ok());
     number.ok_or_else(|| {
-        BackendError::NoKernels(format!("ANTWARP_PTX={name} names no architecture: write it as sm_70"))
+        let problem = format!("ANTWARP_PTX={name} is not the name of an architecture; write it as sm_70");
+        BackendError::NoSuchKernels(problem)
     })
 }
