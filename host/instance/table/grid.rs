@@ -81,16 +81,19 @@ impl Grid {
         Ok(())
     }
 
-    /// Joins grids of equal width, the first of which has the first row. Returns `None` if there are too many cells or texts for one.
+    /// Joins grids of equal width, the first of which has the first row. Returns `None` if there are too many cells or texts for one,
+    /// or if memory is short.
     pub(super) fn joined(mut parts: Vec<Grid>) -> Option<Grid> {
         let first = parts.first_mut()?;
         let grid =
             Grid { head: std::mem::take(&mut first.head), first: first.first, ..Grid::new(first.width) };
         let (numbers, texts): (Vec<Vec<f64>>, Vec<Texts>) =
             parts.into_iter().map(|part| (part.numbers, part.texts)).unzip();
-        if numbers.iter().map(Vec::len).sum::<usize>() > MOST_CELLS {
+        let count = numbers.iter().map(Vec::len).sum::<usize>();
+        if count > MOST_CELLS {
             return None;
         }
+        memory::check((count * size_of::<f64>()) as u64).ok()?;
         let mut all = Texts::default();
         let mut cells = 0;
         for (texts, numbers) in texts.iter().zip(&numbers) {
