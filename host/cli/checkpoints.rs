@@ -36,10 +36,10 @@ pub(super) fn announcement(elapsed: Duration, iterations: u64, found: &str) -> S
     format!("continuing after {:.1} s and {iterations} iterations, from {found}", elapsed.as_secs_f64())
 }
 
-/// Says that some of a checkpoint's runs do not continue, if there are more than `places`: GPUs or processes. On the threads of one
-/// process, which are 0 places, all of them do.
-pub(super) fn fewer(runs: usize, places: usize) -> Option<String> {
+/// Says that some of a checkpoint's runs do not continue, if there are more of them than `places`, which are GPUs or processes.
+/// `None` is for the threads of one process, on which all runs continue.
+pub(super) fn fewer(runs: usize, places: Option<usize>) -> Option<String> {
+    let places = places.filter(|&places| places < runs)?;
     let continues = if places == 1 { "the best one continues" } else { "the best ones continue" };
-    (places > 0 && places < runs)
-        .then(|| format!("the checkpoint has {runs} runs, and there is room for {places}: {continues}"))
+    Some(format!("the checkpoint has {runs} runs, and there is room for {places}: {continues}"))
 }

@@ -345,16 +345,22 @@ fn restarts(task: &Task, settings: &mut SearchSettings) {
 impl Common {
     /// The settings that are given, with defaults that need no instance for the others, and the checks that need none.
     fn settings(&self) -> Result<SearchSettings> {
+        let settings = self.given()?;
+        self.settings.refuse_unused(&SearchSettings::DECLARATION, &json!(settings))?;
+        Ok(settings)
+    }
+
+    /// The same, of which some may have no effect.
+    fn given(&self) -> Result<SearchSettings> {
         let given = self.settings.values.iter().map(|(id, value)| ((*id).to_owned(), value.clone()));
         let settings: SearchSettings = read(&given.collect()).map_err(Error::Usage)?;
         settings.check_ranges()?;
-        self.settings.refuse_unused(&SearchSettings::DECLARATION, &json!(settings))?;
         Ok(settings)
     }
 
     /// The settings of the search that continues; others are refused.
     fn resumed_settings(&self, checkpoint: &SearchCheckpoint) -> Result<SearchSettings> {
-        let given = self.settings()?;
+        let given = self.given()?;
         let (given, values) = (json!(given), json!(checkpoint.settings()));
         for (id, _) in &self.settings.values {
             let Some(setting) = SearchSettings::DECLARATION.option(id) else { continue };
@@ -362,6 +368,7 @@ impl Common {
                 return Err(resumed_otherwise(&format!("has `{id}` {}", values[setting.name])));
             }
         }
+        self.settings.refuse_unused(&SearchSettings::DECLARATION, &values)?;
         Ok(checkpoint.settings().clone())
     }
 
@@ -499,13 +506,17 @@ fn carry_out(
     let reading = begin.elapsed();
     let left = stop.spent(reading);
     if let Some(checkpoint) = &resumed {
-        line.announce(checkpoint, &task, backend.gpus());
+        let gpus = Some(backend.gpus()).filter(|&gpus| gpus > 0);
+        line.announce(checkpoint, &task, gpus);
     }
     let show = |now: &Progress<Cost>| {
         hold.keep();
         line.show(now, &task);
     };
     let checkpoints = common.checkpoints(&task, &settings, &stop, (reading, &line))?;
+    if let (Some(checkpoints), Some(resumed)) = (&checkpoints, &resumed) {
+        checkpoints.continue_from(resumed.file());
+    }
     let mut observer = Observer { show, checkpoints };
     let runs = resumed.map(|checkpoint| checkpoint.runs().clone());
     let contact = Contact { observe: &mut observer, resumed: runs };
@@ -608,7 +619,7 @@ impl Line {
     }
 
     /// Says from where a search continues.
-    fn announce(&self, checkpoint: &SearchCheckpoint, task: &Task, gpus: usize) {
+    fn announce(&self, checkpoint: &SearchCheckpoint, task: &Task, gpus: Option<usize>) {
         let SearchCheckpoint { elapsed, iterations, cost, .. } = checkpoint;
         let cost =
             task.user_cost(*cost).map_or("with forbidden pairs".to_owned(), |c| format!("of cost {c}"));

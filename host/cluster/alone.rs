@@ -39,8 +39,13 @@ impl World {
         match *self {}
     }
 
-    /// Gives each rank its message of rank 0.
-    pub fn deal(&self, _: Option<Vec<Vec<u8>>>) -> Vec<u8> {
+    /// Sends another rank a message.
+    pub fn deal(&self, _: u32, _: Vec<u8>) {
+        match *self {}
+    }
+
+    /// Returns the message of rank 0 to this rank.
+    pub fn dealt(&self) -> Vec<u8> {
         match *self {}
     }
 

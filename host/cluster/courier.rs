@@ -43,7 +43,10 @@ const PART: usize = 1 << 30;
 /// A request by the run of this rank.
 pub(super) enum Request {
     Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
-    Deal(Option<Vec<Vec<u8>>>, Sender<Vec<u8>>),
+    /// On rank 0: sends another rank its message.
+    Deal(u32, Vec<u8>, Sender<()>),
+    /// On the others: receives that message.
+    Take(Sender<Vec<u8>>),
     Begin(Box<Voyage>),
     End {
         best: Option<Arc<Voyager>>,
@@ -86,10 +89,22 @@ enum Tag {
     Due,
     /// To rank 0: a part of a rank's answer to that.
     Saved,
+    /// From rank 0: what a rank continues with.
+    Deal,
 }
 
-const TAGS: [Tag; 9] =
-    [Tag::Tour, Tag::News, Tag::Ask, Tag::Answer, Tag::Stop, Tag::Bye, Tag::Step, Tag::Due, Tag::Saved];
+const TAGS: [Tag; 10] = [
+    Tag::Tour,
+    Tag::News,
+    Tag::Ask,
+    Tag::Answer,
+    Tag::Stop,
+    Tag::Bye,
+    Tag::Step,
+    Tag::Due,
+    Tag::Saved,
+    Tag::Deal,
+];
 
 /// Starts MPI and serves requests until the process leaves.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
@@ -260,8 +275,12 @@ impl<'w> Courier<'w> {
                 Some(Request::Share(bytes, reply)) => {
                     let _ = reply.send(self.share(bytes));
                 }
-                Some(Request::Deal(messages, reply)) => {
-                    let _ = reply.send(self.deal(messages));
+                Some(Request::Deal(to, bytes, reply)) => {
+                    self.deal(to, &bytes);
+                    let _ = reply.send(());
+                }
+                Some(Request::Take(reply)) => {
+                    let _ = reply.send(self.dealt());
                 }
                 Some(Request::Begin(voyage)) => self.begin(voyage),
                 Some(Request::End { best, ended, patience, reply }) => {
@@ -325,23 +344,21 @@ impl<'w> Courier<'w> {
         Some(bytes)
     }
 
-    /// Sends each rank its message, or receives that of this rank.
-    fn deal(&mut self, messages: Option<Vec<Vec<u8>>>) -> Vec<u8> {
-        let Some(messages) = messages else {
-            let root = self.world.process_at_rank(0);
-            let (length, _) = root.receive::<u64>();
-            let mut bytes = vec![0; length as usize];
-            bytes.chunks_mut(PART).for_each(|part| _ = root.receive_into(part));
-            return bytes;
-        };
-        let mut messages = messages.into_iter();
-        let own = messages.next().unwrap_or_default();
-        for (to, bytes) in (1..).zip(messages) {
-            let rank = self.world.process_at_rank(to);
-            rank.send(&(bytes.len() as u64));
-            bytes.chunks(PART).for_each(|part| rank.send(part));
-        }
-        own
+    /// Sends a rank its message: the length, then the bytes.
+    fn deal(&self, to: u32, bytes: &[u8]) {
+        let rank = self.world.process_at_rank(to as i32);
+        rank.send_with_tag(&(bytes.len() as u64).to_le_bytes()[..], Tag::Deal as i32);
+        bytes.chunks(PART).for_each(|part| rank.send_with_tag(part, Tag::Deal as i32));
+    }
+
+    /// Receives the message of this rank.
+    fn dealt(&self) -> Vec<u8> {
+        let root = self.world.process_at_rank(0);
+        let mut length = [0; size_of::<u64>()];
+        root.receive_into_with_tag(&mut length[..], Tag::Deal as i32);
+        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+        bytes.chunks_mut(PART).for_each(|part| _ = root.receive_into_with_tag(part, Tag::Deal as i32));
+        bytes
     }
 
     fn begin(&mut self, voyage: Box<Voyage>) {
@@ -392,6 +409,10 @@ impl<'w> Courier<'w> {
                 Tag::News if self.is_first() => {
                     if let Some(news) = News::of(&bytes) {
                         self.told[from as usize] = news;
+                        if news.is_over {
+                            // It may have failed before its run could answer.
+                            self.record(from, Answer { part: None, is_last: true });
+                        }
                     }
                 }
                 Tag::Answer if self.is_first() => self.take(&bytes, from),
@@ -417,7 +438,8 @@ impl<'w> Courier<'w> {
                     }
                 }
                 Tag::Saved if self.is_first() => self.save(from, &bytes),
-                Tag::News | Tag::Answer | Tag::Saved => {}
+                // A rank that leaves before it starts has no use for what it was dealt.
+                Tag::News | Tag::Answer | Tag::Saved | Tag::Deal => {}
             }
         }
     }
@@ -449,11 +471,16 @@ impl<'w> Courier<'w> {
     fn save(&mut self, from: u32, bytes: &[u8]) {
         let saved = &mut self.saved[from as usize];
         saved.extend(bytes);
-        let Some(Answer { part, is_last }) = to_answer(saved) else { return };
+        let Some(answer) = to_answer(saved) else { return };
         saved.clear();
         saved.shrink_to_fit();
+        self.record(from, answer);
+    }
+
+    /// Gives a rank's answer to its recorder.
+    fn record(&mut self, from: u32, Answer { part, is_last }: Answer) {
         if let Some(Ledger::Kept(recorders)) = self.ledger()
-            && let Some(recorder) = recorders.get_mut(from as usize - 1)
+            && let Some(recorder) = (from as usize).checked_sub(1).and_then(|at| recorders.get_mut(at))
         {
             recorder.answer(part, is_last);
         }

@@ -70,10 +70,15 @@ impl World {
         self.ask(|reply| Request::Share(bytes, reply))?.recv().ok()?
     }
 
-    /// Gives each rank its message of rank 0, which has one for each, and returns it; empty if MPI fails.
-    pub fn deal(&self, messages: Option<Vec<Vec<u8>>>) -> Vec<u8> {
-        let dealt = self.ask(|reply| Request::Deal(messages, reply));
-        dealt.and_then(|dealt| dealt.recv().ok()).unwrap_or_default()
+    /// On rank 0: sends another rank the message that it [takes](World::dealt), and waits until the bytes are no longer needed.
+    pub fn deal(&self, to: u32, bytes: Vec<u8>) {
+        let sent = self.ask(|reply| Request::Deal(to, bytes, reply));
+        sent.into_iter().for_each(|sent| _ = sent.recv());
+    }
+
+    /// On the others: returns the message of rank 0 to this rank; empty if MPI fails.
+    pub fn dealt(&self) -> Vec<u8> {
+        self.ask(Request::Take).and_then(|dealt| dealt.recv().ok()).unwrap_or_default()
     }
 
     /// Starts to carry tours.

@@ -193,7 +193,8 @@ fn best_of(
         reason => reason,
     };
     let layout = format!("{count} islands, the best one: {}", best.layout);
-    Ok(Solution { tours, failure, stopped_by, layout, seconds: begin.elapsed().as_secs_f64(), ..best })
+    let seconds = (stop.before + begin.elapsed()).as_secs_f64();
+    Ok(Solution { tours, failure, stopped_by, layout, seconds, ..best })
 }
 
 #[cfg(test)]

@@ -170,6 +170,9 @@ impl<'a> Solver<'a> {
         if let Some(schedule) = self.schedule {
             let subject = (Subject::new(&algorithm, instance), Limits::of(&stop).to_json());
             callbacks.checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |_| ());
+            if let (Some(checkpoints), Some(resumed)) = (&callbacks.checkpoints, &self.resumed) {
+                checkpoints.continue_from(resumed.file());
+            }
         }
         let solved = match self.resumed {
             Some(checkpoint) => checkpoint.resume(instance, (&backend, &stop), &mut callbacks, None)?,

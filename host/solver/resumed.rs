@@ -32,28 +32,29 @@ impl<C: Copy + PartialOrd> Runs<C> {
     /// Returns what this many runs continue with: each with one of these; if these are fewer, the others start anew, and if they are
     /// more, the best ones continue. A state that all runs had in common is that of all.
     pub fn islands(&self, count: usize) -> Vec<Island> {
-        if let Some(state) = self.common() {
-            return (0..count as u32).map(|number| Island { number, state: Some(state.clone()) }).collect();
+        self.numbers(count).into_iter().map(|number| self.island(number)).collect()
+    }
+
+    /// Returns the [numbers](Island::number) of the same runs, ascending.
+    pub fn numbers(&self, count: usize) -> Vec<u32> {
+        if self.common().is_some() {
+            return (0..count as u32).collect();
         }
-        let mut numbers: Vec<usize> = (0..self.0.len().max(count)).collect();
-        if count < self.0.len() {
-            // Those of which nothing is known come last.
-            numbers.sort_by(|&a, &b| match (&self.0[a], &self.0[b]) {
-                (Some((a, _)), Some((b, _))) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
-                (a, b) => b.is_some().cmp(&a.is_some()),
-            });
-            numbers.truncate(count);
-            numbers.sort_unstable();
-        }
-        let state = |number: usize| self.0.get(number)?.as_ref().map(|(_, state)| state.clone());
-        numbers.into_iter().map(|number| Island { number: number as u32, state: state(number) }).collect()
+        let costs: Vec<Option<C>> = self.0.iter().map(|run| run.as_ref().map(|run| run.0)).collect();
+        numbers(&costs, count)
+    }
+
+    /// Returns what the run with this number continues with.
+    pub fn island(&self, number: u32) -> Island {
+        let own = || self.0.get(number as usize)?.as_ref().map(|(_, state)| state);
+        Island { number, state: self.common().or_else(own).cloned() }
     }
 
     /// Returns the backend of each run where several continue; none where a single one does. `shares_gpus` says whether a run makes
     /// use of several GPUs.
     ///
     /// # Errors
-    /// None so far: CPU threads can always be used.
+    /// Does not fail at present: CPU threads can always be used.
     pub fn backends(&self, backend: &Backend, shares_gpus: bool) -> Result<Vec<Backend>, BackendError> {
         let (each, count) = (backend.each_gpu(), self.count());
         if !each.is_empty() && (count > 1 || !shares_gpus) {
@@ -64,6 +65,22 @@ impl<C: Copy + PartialOrd> Runs<C> {
             Ok(Vec::new())
         }
     }
+}
+
+/// Returns which of the runs with these best costs continue as `count` runs, ascending. If there are more than these, the numbers
+/// go on after theirs.
+pub(super) fn numbers<C: Copy + PartialOrd>(costs: &[Option<C>], count: usize) -> Vec<u32> {
+    let mut numbers: Vec<usize> = (0..costs.len().max(count)).collect();
+    if count < costs.len() {
+        // Those of which nothing is known come last.
+        numbers.sort_by(|&a, &b| match (&costs[a], &costs[b]) {
+            (Some(a), Some(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        numbers.truncate(count);
+        numbers.sort_unstable();
+    }
+    numbers.into_iter().map(|number| number as u32).collect()
 }
 
 impl Island {

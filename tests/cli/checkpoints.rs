@@ -217,7 +217,7 @@ fn what_does_not_fit_is_refused() {
 
 fn searches_that_do_not_fit_are_refused() {
     let folder = Folder::new(60);
-    let [file, copy, run] = ["search", "copy", "run"].map(|name| folder.path(name));
+    let [file, copy, run, climbs] = ["search", "copy", "run", "climbs"].map(|name| folder.path(name));
     let search = |args: &[&str]| crate::world::antwarp(&[&["search"][..], args].concat()).assert();
     let tsp = ["tsp", &folder.instance, "--backend", "cpu"];
     let first = ["--iterations", "50", "--seed", "7", "--walks", "2", "--checkpoint", &file];
@@ -236,6 +236,11 @@ fn searches_that_do_not_fit_are_refused() {
     refused(&["max-cut", "--nodes", "60", "--backend", "cpu"], 3, "is of a search of tsp");
     refused(&[&tsp[..], &["--json", &file]].concat(), 2, "the checkpoint to continue from");
     search(&[&tsp[..], &["--seed", "7", "--iterations", "60"], &resume].concat()).success();
+    // An option of the checkpoint may be repeated without the one that it needs.
+    let ils = ["--strategy", "ils", "--descents", "100000", "--walks", "2"];
+    search(&[&tsp[..], &["--iterations", "50", "--checkpoint", &climbs], &ils].concat()).success();
+    search(&[&tsp[..], &["--descents", "100000", "--resume", &climbs]].concat()).success();
+    refused(&[&tsp[..], &["--descents", "100000"]].concat(), 2, "--descents");
     solve(&[&folder.instance, "--resume", &file]).assert().code(3).stderr(contains("antwarp search tsp"));
     solve(&[&folder.instance, "--iterations", "10", "--checkpoint", &run]).assert().success();
     search(&[&tsp[..], &["--resume", &run]].concat()).code(3).stderr(contains("antwarp solve"));

@@ -105,9 +105,11 @@ fn lead(
         let initial = (plan.asked.initial.take(), plan.resumed.take());
         let backend = plan.machine.open_for(&plan.asked.algorithm, &plan.instance, plan.outputs.quiet)?;
         let orders = world.map(|_| plan.orders(initial.0.as_deref(), initial.1.is_some())).transpose()?;
-        Ok((plan, initial, backend, orders))
+        // Once the other ranks have their orders, they count on rank 0.
+        let facts = facts(&plan.asked.algorithm)?;
+        Ok((plan, initial, backend, (orders, facts)))
     });
-    let (plan, (initial, resumed), backend, orders) = match (prepared, world) {
+    let (plan, (initial, resumed), backend, (orders, facts)) = match (prepared, world) {
         (Err(error), Some(world)) => {
             // The other ranks have nothing to do.
             world.share(None);
@@ -122,19 +124,23 @@ fn lead(
     }
     let Asked { algorithm, stop: whole, .. } = &plan.asked;
     let line = ProgressLine::new(plan.outputs.quiet, whole, &plan.instance);
-    let facts = facts(algorithm)?;
     // A time limit includes the time for reading.
     let reading = begin.elapsed();
     let stop = whole.spent(reading);
     let reading = reading.as_secs_f64();
-    let mut checkpoints = plan.checkpoints(Duration::from_secs_f64(reading), &line);
+    let mut checkpoints = plan.checkpoints(Duration::from_secs_f64(reading), resumed.as_ref(), &line);
     let (mut recorder, mut own) = (None, Island::default());
     let crew = world.map(|world| {
         let size = world.size();
         if let Some(checkpoint) = &resumed {
-            let islands = checkpoint.runs().islands(size as usize);
-            own = islands.first().cloned().unwrap_or_default();
-            world.deal(Some(islands.iter().map(Island::to_bytes).collect()));
+            // One at a time: a state may be large, and there may be many ranks.
+            let runs = checkpoint.runs();
+            for (to, number) in (0..).zip(runs.numbers(size as usize)) {
+                match to {
+                    0 => own = runs.island(number),
+                    _ => world.deal(to, runs.island(number).to_bytes()),
+                }
+            }
         }
         let recorders = checkpoints.as_mut().map(|checkpoints| checkpoints.for_each_run(size));
         let ledger = recorders.map(|mut recorders| {
@@ -251,8 +257,12 @@ fn lead(
             }
         };
         if let Some(checkpoint) = &resumed {
-            let places = world.map_or(backend.gpus(), |world| world.size() as usize);
-            plan.announce(checkpoint, places, &line);
+            let places = match world {
+                Some(world) => Some(world.size() as usize),
+                // On CPU threads, all runs continue.
+                None => Some(backend.gpus()).filter(|&gpus| gpus > 0),
+            };
+            plan.announce(checkpoint, places, world.is_some(), &line);
         }
         let tell = keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell);
         let mut observer = Observer { show, tell, unsent: None, checkpoints: &checkpoints, recorder };

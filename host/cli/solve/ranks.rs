@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::super::error::as_options;
 use super::super::options::MachineArgs;
 use super::super::output;
-use super::super::{Error, Outcome, Result};
+use super::super::{Error, Outcome, Result, checkpoints};
 use super::Plan;
 use crate::cluster::{Answer, Ended, Facts, LATE, Ledger, Limits, Orders, Topology, Voyage, World};
 use crate::engine::{BackendError, Observe, Post, Progress, Snapshot, Stop, StopReason, Voyager};
@@ -123,19 +123,22 @@ struct Answers {
     /// How many have been requested, and answered.
     requested: Arc<AtomicU64>,
     answered: u64,
-    /// Whether the run is over.
+    /// Whether the next answer is that of the run's end.
     is_last: bool,
+    /// Whether that has been sent.
+    is_over: bool,
     sender: Sender<Answer>,
 }
 
 fn answers() -> (Option<Answers>, Option<Ledger>) {
     let ((sender, answers), requested) = (channel(), Arc::<AtomicU64>::default());
-    let own = Answers { requested: requested.clone(), answered: 0, is_last: false, sender };
+    let own = Answers { requested: requested.clone(), answered: 0, is_last: false, is_over: false, sender };
     (Some(own), Some(Ledger::Sent { requested, answers }))
 }
 
 impl Answers {
     fn send(&mut self, part: Option<Part>) {
+        self.is_over |= self.is_last;
         // The courier ends after the run.
         _ = self.sender.send(Answer { part, is_last: self.is_last });
     }
@@ -144,20 +147,26 @@ impl Answers {
 /// Tells that a run is over that could not be saved at its end.
 impl Drop for Answers {
     fn drop(&mut self) {
-        if !std::mem::replace(&mut self.is_last, true) {
+        if !self.is_over {
+            self.is_last = true;
             self.send(None);
         }
     }
 }
 
 /// The observer of a rank other than 0.
-struct Follower(Option<Answers>);
+struct Follower {
+    rank: u32,
+    answers: Option<Answers>,
+    /// Whether it has been said that the run cannot be saved.
+    has_warned: bool,
+}
 
 impl Observe for Follower {
     fn progress(&mut self, _: &Progress) {}
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
-        let Some(answers) = &mut self.0 else { return false };
+        let Some(answers) = &mut self.answers else { return false };
         let requested = answers.requested.load(Ordering::Relaxed);
         let is_due = is_end || requested > answers.answered;
         (answers.answered, answers.is_last) = (requested, is_end);
@@ -165,17 +174,23 @@ impl Observe for Follower {
     }
 
     fn checkpoint(&mut self, snapshot: std::result::Result<Snapshot, BackendError>) {
-        if let Some(answers) = &mut self.0 {
-            answers.send(snapshot.and_then(Part::of_tours).ok());
+        let Some(answers) = &mut self.answers else { return };
+        let part = snapshot.and_then(Part::of_tours);
+        if let Err(error) = &part
+            && !std::mem::replace(&mut self.has_warned, true)
+        {
+            let warning = checkpoints::warning(&as_options(&error.to_string()));
+            output::tell(&format!("antwarp: rank {}: {warning}", self.rank));
         }
+        answers.send(part.ok());
     }
 
     fn no_checkpoint(&mut self) {
-        self.0.iter_mut().for_each(|answers| answers.send(None));
+        self.answers.iter_mut().for_each(|answers| answers.send(None));
     }
 
     fn keeps_checkpoints(&self) -> bool {
-        self.0.is_some()
+        self.answers.is_some()
     }
 }
 
@@ -198,7 +213,7 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     let orders = orders.ok_or_else(|| Error::Bug("the orders of rank 0 cannot be read".to_owned()))?;
     drop(bytes);
     let Orders { instance, algorithm, initial, limits } = orders;
-    let own = if limits.is_resumed { Island::of(&world.deal(None)) } else { None };
+    let own = if limits.is_resumed { Island::of(&world.dealt()) } else { None };
     let Island { number, state } = own.unwrap_or(Island { number: world.rank(), state: None });
     machine.start_threads()?;
     let backend = machine.open_for(&algorithm, &instance, true)?;
@@ -207,7 +222,7 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     let (answers, ledger) = if limits.has_checkpoints { answers() } else { (None, None) };
     let crew = Crew::begin(world, &instance, &stop, (limits.topology, ledger), interrupt);
     let algorithm = algorithm.of_island(number);
-    let mut observer = Follower(answers);
+    let mut observer = Follower { rank: world.rank(), answers, has_warned: false };
     let contact: (&mut dyn Observe, _) = (&mut observer, &*crew.post);
     let solved =
         algorithm.solve_as_island(&instance, (initial, state), (&backend, &crew.stop), contact, None);
@@ -217,5 +232,29 @@ fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin
     match solved?.failure {
         Some(failure) => Err(Error::CutShort(failure)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_answers_once_at_its_end_whatever_happens() {
+        // Whether its last checkpoint was due, and whether it was sent.
+        for (is_due, is_sent) in [(false, false), (true, false), (true, true)] {
+            let (answers, ledger) = answers();
+            let Some(Ledger::Sent { answers: sent, .. }) = ledger else { panic!("a rank sends its answers") };
+            let mut follower = Follower { rank: 1, answers, has_warned: false };
+            if is_due {
+                assert!(follower.wants_checkpoint(true));
+            }
+            if is_sent {
+                follower.no_checkpoint();
+            }
+            drop(follower);
+            let last: Vec<bool> = sent.iter().map(|answer| answer.is_last).collect();
+            assert_eq!(last, [true], "{is_due} {is_sent}");
+        }
     }
 }

@@ -16,9 +16,13 @@ use crate::memory;
 
 /// The first line of a file.
 pub(super) const FORMAT: &str = "antwarp checkpoint 2\n";
+/// What the first line starts with in every version.
+const NAME: &str = "antwarp checkpoint ";
+/// What to do with a file of another version.
+const OTHER_VERSION: &str = "continue with that version, or start anew";
 /// Bytes of the checksum at the end: CRC-32.
 const CHECKSUM: usize = size_of::<u32>();
-/// What to give instead of a file that is no checkpoint.
+/// What to give instead of a file that is not a checkpoint.
 const OTHER: &str = "give a file that was written by --checkpoint; --load-population takes a population";
 
 /// What a run is, except for its limits.
@@ -152,7 +156,7 @@ pub(super) fn damaged(path: &Path) -> InstanceError {
 /// Reads a file.
 ///
 /// # Errors
-/// If it cannot be read, is no checkpoint, is damaged, or was written by another version.
+/// If it cannot be read, is not a checkpoint, is damaged, or was written by another version.
 pub(super) fn read(path: &Path) -> Result<Content, InstanceError> {
     let unreadable = |cause| InstanceError::read(path, cause).where_missing(OTHER);
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
@@ -161,7 +165,11 @@ pub(super) fn read(path: &Path) -> Result<Content, InstanceError> {
     })?;
     let bytes = std::fs::read(path).map_err(unreadable)?;
     if !bytes.starts_with(FORMAT.as_bytes()) {
-        return Err(wrong(path, "is not a checkpoint of this version of antwarp", OTHER));
+        let is_cut_short = bytes.len() <= FORMAT.len();
+        if bytes.starts_with(NAME.as_bytes()) && !is_cut_short {
+            return Err(wrong(path, "was written by another version of antwarp", OTHER_VERSION));
+        }
+        return Err(wrong(path, "is not a checkpoint", OTHER));
     }
     let damaged = || damaged(path);
     let (content, sum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(damaged)?;
@@ -174,7 +182,7 @@ pub(super) fn read(path: &Path) -> Result<Content, InstanceError> {
     if header.antwarp != env!("CARGO_PKG_VERSION") {
         let (theirs, ours) = (&header.antwarp, env!("CARGO_PKG_VERSION"));
         let problem = format!("was written by antwarp {theirs}; this is {ours}");
-        return Err(wrong(path, problem, "continue with that version, or start anew"));
+        return Err(wrong(path, problem, OTHER_VERSION));
     }
     let mut rest = &rest[end + 1..];
     let mut runs = Vec::new();

@@ -7,7 +7,7 @@ mod file;
 mod search;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,7 @@ impl<C: Copy + Serialize> Limits<C> {
 /// A run, or several, in a file.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
+    file: PathBuf,
     subject: Subject,
     algorithm: Algorithm,
     /// The limits that the run had.
@@ -84,7 +85,7 @@ impl Checkpoint {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is no checkpoint of tours, is damaged, or was written by another version.
+    /// If it cannot be read, is not a checkpoint of tours, is damaged, or was written by another version.
     pub fn read(path: &Path) -> Result<Checkpoint, InstanceError> {
         let file::Content { subject, limits, runs } = file::read(path)?;
         if let Some(problem) = SearchCheckpoint::problem(&subject) {
@@ -112,6 +113,7 @@ impl Checkpoint {
         }
         let (cost, tour, iterations) = best.ok_or_else(damaged)?;
         Ok(Checkpoint {
+            file: path.to_owned(),
             subject,
             algorithm,
             limits,
@@ -120,6 +122,11 @@ impl Checkpoint {
             best: (cost, tour),
             runs: Runs(states),
         })
+    }
+
+    /// Returns the file from which it was read.
+    pub fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Returns the algorithm of the run, with its settings.
@@ -355,6 +362,7 @@ mod tests {
             for snapshot in all.into_iter().step_by(step) {
                 let (cost, elapsed) = (snapshot.best.0, snapshot.elapsed);
                 let checkpoint = Checkpoint {
+                    file: PathBuf::new(),
                     subject: subject.clone(),
                     algorithm: algorithm.clone(),
                     limits: Limits::of(&Stop::never()),
@@ -429,9 +437,11 @@ mod tests {
             assert!(copy.iterations < iterations, "{name}: {} iterations", copy.iterations);
             for checkpoint in [copy.clone(), file] {
                 let observe = &mut |_: &Progress| ();
+                let before = checkpoint.elapsed.as_secs_f64();
                 let rest = checkpoint.resume(&instance, (&cpus[0], &stop), observe, None).unwrap();
                 assert_eq!((rest.cost, &rest.tour), (whole.cost, &whole.tour), "{name}");
                 assert_eq!((rest.iterations, rest.tours), (whole.iterations, whole.tours), "{name}");
+                assert!(before > 0.0 && rest.seconds >= before, "{name}: {} s", rest.seconds);
             }
         }
     }
@@ -467,6 +477,7 @@ mod tests {
             let Snapshot { elapsed, iterations: done, best, state } = observe.2.unwrap();
             assert_eq!(done, cut.iterations, "{name}");
             let checkpoint = Checkpoint {
+                file: PathBuf::new(),
                 subject: Subject::new(&algorithm, &instance),
                 algorithm,
                 limits: Limits::of(&stop),
@@ -505,6 +516,9 @@ mod tests {
             std::fs::write(&path, &whole[..len]).unwrap();
             assert!(Checkpoint::read(&path).is_err(), "{len} bytes");
         }
+        std::fs::write(&path, [b"antwarp checkpoint 1\n", &whole[start..]].concat()).unwrap();
+        let error = Checkpoint::read(&path).unwrap_err().to_string();
+        assert!(error.contains("was written by another version of antwarp"), "{error}");
         for at in (0..whole.len()).step_by(7) {
             let mut other = whole.clone();
             other[at] ^= 4;

@@ -1,6 +1,6 @@
 //! Checkpoints of searches.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Limits;
@@ -37,6 +37,7 @@ fn kind(task: &Task) -> String {
 /// A search in a file, or several on as many GPUs.
 #[derive(Clone, Debug)]
 pub struct SearchCheckpoint {
+    file: PathBuf,
     subject: Subject,
     settings: SearchSettings,
     /// The limits that the search had.
@@ -59,7 +60,7 @@ impl SearchCheckpoint {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is no checkpoint of a search, is damaged, or was written by another version.
+    /// If it cannot be read, is not a checkpoint of a search, is damaged, or was written by another version.
     pub fn read(path: &Path) -> Result<SearchCheckpoint, InstanceError> {
         let file::Content { subject, limits, runs } = file::read(path)?;
         if SearchCheckpoint::problem(&subject).is_none() {
@@ -73,7 +74,13 @@ impl SearchCheckpoint {
         let &Part { iterations, cost, .. } = best.ok_or_else(damaged)?;
         let elapsed = runs.iter().flatten().map(|run| run.elapsed).max().unwrap_or_default();
         let runs = Runs(runs.into_iter().map(|run| run.map(|run| (run.cost, run.state))).collect());
-        Ok(SearchCheckpoint { subject, settings, limits, elapsed, iterations, cost, runs })
+        let file = path.to_owned();
+        Ok(SearchCheckpoint { file, subject, settings, limits, elapsed, iterations, cost, runs })
+    }
+
+    /// Returns the file from which it was read.
+    pub fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Returns the settings of the search.

@@ -1,6 +1,6 @@
 //! Writes the checkpoints of a run, or of several that work at the same time, on a thread of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::file::{self, Part, Subject};
 use crate::engine::{BackendError, Cost, Observe, Progress, Snapshot, State};
+use crate::solver::resumed;
 
 /// Fetching the state of all runs takes at most one part in this many of the time.
 const SHARE: u32 = 10;
@@ -55,6 +56,8 @@ struct Rounds {
 
 /// What the thread is told.
 enum Message {
+    /// Several runs continue from this file.
+    Resumed(PathBuf),
     /// There will be this many runs instead of one.
     Runs(usize),
     /// The state of a run, and whether it is its last one.
@@ -82,8 +85,8 @@ impl Shared {
 }
 
 impl Checkpoints {
-    /// Starts to write checkpoints of a run that began this long `before`; `warn` is called once if one cannot be written. `None`
-    /// if no thread can be started.
+    /// Starts to write checkpoints of a run that began this long `before`; `warn` is called if one cannot be written,
+    /// and again only after one could be written. `None` if no thread can be started.
     pub fn begin(
         schedule: Schedule,
         (subject, limits): (Subject, Value),
@@ -100,11 +103,19 @@ impl Checkpoints {
             limits,
             shared: shared.clone(),
             runs: vec![Desk::default()],
+            resumed: None,
             has_warned: false,
         };
         let thread = std::thread::Builder::new().spawn(move || scribe.work(&receiver)).ok()?;
         let own = Recorder::new(0, &shared, &sender);
         Some(Checkpoints { shared, own, sender, thread: Some(thread) })
+    }
+
+    /// Says from which file the run continues, before it starts. Several runs are written as they are in that file until they have
+    /// answered.
+    pub fn continue_from(&self, file: &Path) {
+        // The thread ends only after this.
+        _ = self.sender.send(Message::Resumed(file.to_owned()));
     }
 
     /// Returns the recorder of a single run.
@@ -150,6 +161,8 @@ pub struct Recorder {
     is_last: bool,
     /// Whether it has sent its last state.
     is_over: bool,
+    /// Whether the last attempt to take a state failed, which has been said.
+    has_warned: bool,
 }
 
 impl Recorder {
@@ -162,6 +175,7 @@ impl Recorder {
             requested: Instant::now(),
             is_last: false,
             is_over: false,
+            has_warned: false,
         }
     }
 
@@ -187,17 +201,24 @@ impl Recorder {
             rounds.took = rounds.took.max(self.requested.elapsed());
         }
         match part {
-            Ok(part) => self.send(Part { elapsed: part.elapsed + self.shared.before, ..part }, self.is_last),
+            Ok(part) => {
+                self.has_warned = false;
+                self.send(Part { elapsed: part.elapsed + self.shared.before, ..part }, self.is_last);
+            }
             Err(error) => {
-                (self.shared.warn)(&error.to_string());
+                if !std::mem::replace(&mut self.has_warned, true) {
+                    (self.shared.warn)(&error.to_string());
+                }
                 _ = self.sender.send(Message::Nothing(self.run, self.is_last));
             }
         }
     }
 
-    /// Takes the answer of a run in another process: its state, or `None` if it cannot be saved this time.
+    /// Takes the answer of a run in another process: its state, or `None` if it cannot be saved this time. An answer after the last
+    /// one is ignored.
     pub fn answer(&mut self, part: Option<Part>, is_last: bool) {
         match part {
+            _ if self.is_over => {}
             Some(part) => self.send(part, is_last),
             None => {
                 self.is_last = is_last;
@@ -303,6 +324,9 @@ struct Scribe {
     limits: Value,
     shared: Arc<Shared>,
     runs: Vec<Desk>,
+    /// The file from which the runs continue.
+    resumed: Option<PathBuf>,
+    /// Whether the last file could not be written, which has been said.
     has_warned: bool,
 }
 
@@ -310,7 +334,11 @@ impl Scribe {
     fn work(mut self, messages: &Receiver<Message>) {
         while let Ok(message) = messages.recv() {
             match message {
-                Message::Runs(runs) => self.runs = (0..runs).map(|_| Desk::default()).collect(),
+                Message::Resumed(file) => {
+                    self.resumed = Some(file);
+                    continue;
+                }
+                Message::Runs(runs) => self.runs = self.desks(runs),
                 Message::Part(run, part, is_last) => {
                     let Some(desk) = self.runs.get_mut(run) else { continue };
                     *desk = Desk { part: Some(*part), has_answered: true, is_over: is_last };
@@ -329,14 +357,39 @@ impl Scribe {
         self.write();
     }
 
+    /// Makes room for several runs, with the states with which they continue: a run that fails before it has answered for the first
+    /// time leaves its own.
+    fn desks(&self, runs: usize) -> Vec<Desk> {
+        // The file of a single run is not replaced before that run has answered.
+        let mut saved = if runs > 1 { self.saved() } else { Vec::new() };
+        let costs: Vec<Option<Cost>> = saved.iter().map(|part| part.as_ref().map(|part| part.cost)).collect();
+        let take = |number: u32| saved.get_mut(number as usize).and_then(Option::take);
+        let numbers = resumed::numbers(&costs, runs).into_iter();
+        numbers.map(take).map(|part| Desk { part, ..Desk::default() }).collect()
+    }
+
+    /// Reads the states with which the runs continue. One that they have in common is not needed: it is that of the first run that
+    /// answers.
+    fn saved(&self) -> Vec<Option<Part>> {
+        let Some(Ok(file::Content { subject, runs, .. })) = self.resumed.as_deref().map(file::read) else {
+            return Vec::new();
+        };
+        let is_same = (&subject.kind, subject.size, subject.fingerprint)
+            == (&self.subject.kind, self.subject.size, self.subject.fingerprint);
+        let is_common = runs.iter().flatten().any(|part| part.state.is_common);
+        if is_same && !is_common { runs } else { Vec::new() }
+    }
+
     /// Writes the states of all runs, if one of them is new.
     fn write(&mut self) {
         let is_new = self.runs.iter().any(|desk| desk.has_answered && desk.part.is_some());
         if is_new {
             let mut parts: Vec<Option<Part>> = self.runs.iter_mut().map(|desk| desk.part.take()).collect();
             // A later one may succeed.
-            if let Err(error) = file::write(&self.path, (&self.subject, &self.limits), &parts)
-                && !std::mem::replace(&mut self.has_warned, true)
+            let written = file::write(&self.path, (&self.subject, &self.limits), &parts);
+            let has_warned = std::mem::replace(&mut self.has_warned, written.is_err());
+            if let Err(error) = written
+                && !has_warned
             {
                 (self.shared.warn)(&error.to_string());
             }
@@ -347,5 +400,86 @@ impl Scribe {
         }
         self.runs.iter_mut().for_each(|desk| desk.has_answered = false);
         self.shared.lock().is_busy = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    fn part(number: i64) -> Part {
+        let mut state = State::default();
+        state.put(&[number]).unwrap();
+        Part { elapsed: Duration::from_secs(1), iterations: 1, cost: Cost::Whole(number), state }
+    }
+
+    fn subject() -> Subject {
+        let (kind, instance) = ("lk".to_owned(), "an instance".to_owned());
+        Subject { kind, instance, size: 3, fingerprint: 7, settings: Value::Null }
+    }
+
+    #[test]
+    fn a_run_that_fails_before_its_first_answer_keeps_its_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let begin = |subject| {
+            let schedule = Schedule { path: path.clone(), every: Duration::ZERO };
+            let warn = |why: &str| panic!("{why}");
+            let checkpoints = Checkpoints::begin(schedule, (subject, Value::Null), Duration::ZERO, warn);
+            let mut checkpoints = checkpoints.unwrap();
+            checkpoints.continue_from(&path);
+            let mut recorders = checkpoints.for_each_run(2);
+            recorders[1].answer(Some(part(1)), true);
+        };
+        // With two runs in place of three, the best ones of those continue.
+        let saved = [Some(part(5)), Some(part(9)), Some(part(4))];
+        file::write(&path, (&subject(), &Value::Null), &saved).unwrap();
+        begin(subject());
+        assert_eq!(file::read(&path).unwrap().runs, [Some(part(5)), Some(part(1))]);
+        // What is in the file of another run stays out.
+        begin(Subject { size: 4, ..subject() });
+        assert_eq!(file::read(&path).unwrap().runs, [None, Some(part(1))]);
+    }
+
+    #[test]
+    fn a_failure_is_told_once_until_there_was_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        let told = Arc::<AtomicU32>::default();
+        let (count, now) = (told.clone(), Instant::now());
+        let shared = Arc::new(Shared {
+            every: Duration::ZERO,
+            rounds: Mutex::new(Rounds { number: 0, is_busy: false, last: now, took: Duration::ZERO }),
+            warn: Box::new(move |_| _ = count.fetch_add(1, Ordering::Relaxed)),
+            before: Duration::ZERO,
+        });
+        let mut scribe = Scribe {
+            path: inner.join("run"),
+            subject: subject(),
+            limits: Value::Null,
+            shared: shared.clone(),
+            runs: vec![Desk::default()],
+            resumed: None,
+            has_warned: false,
+        };
+        let (sender, _receiver) = channel();
+        let mut recorder = Recorder::new(0, &shared, &sender);
+        let mut write = || {
+            scribe.runs[0] = Desk { part: Some(part(1)), has_answered: true, is_over: false };
+            scribe.write();
+            told.swap(0, Ordering::Relaxed)
+        };
+        assert_eq!([write(), write()], [1, 0]);
+        std::fs::create_dir(&inner).unwrap();
+        assert_eq!(write(), 0);
+        std::fs::remove_dir_all(&inner).unwrap();
+        assert_eq!([write(), write()], [1, 0]);
+        let mut take = |part: Option<Part>| {
+            recorder.take(part.ok_or(BackendError::State));
+            told.swap(0, Ordering::Relaxed)
+        };
+        assert_eq!([None, None, Some(part(1)), None, None].map(&mut take), [1, 0, 0, 1, 0]);
     }
 }
