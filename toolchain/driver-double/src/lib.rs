@@ -1,5 +1,5 @@
 //! A double of the NVIDIA driver that fails on request. It is a shared library with the functions of the driver that these crates and
-//! antwarp call, to be found as `libcuda.so` before the real one.
+//! antwarp call, except those for graphs, to be found as `libcuda.so` before the real one.
 //!
 //! Where there is a real driver (`libcuda.so.1`), every call goes on to it. Elsewhere it pretends to be one GPU: memory is main
 //! memory, and kernels do nothing. The environment says more:
@@ -256,10 +256,14 @@ calls! {
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_int, _device: c_int) { *value = attribute(number) }
     fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) { *bytes = 8 << 30 }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) { (*free, *total) = (7 << 30, 8 << 30) }
+    fn cuDeviceCanAccessPeer(can: *mut c_int, _device: c_int, _other: c_int) { *can = 0 }
+    fn cuDeviceGetDefaultMemPool(pool: *mut Handle, _device: c_int) { *pool = made_up() }
+    fn cuMemPoolSetAccess(_pool: Handle, _access: *const c_void, _count: usize) {}
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: c_int) { *context = (1 + device) as usize as Handle }
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) {}
     fn cuCtxSetCurrent(_context: Handle) {}
     fn cuCtxGetCurrent(context: *mut Handle) { *context = std::ptr::null_mut() }
+    fn cuCtxEnablePeerAccess(_other: Handle, _flags: c_uint) {}
     fn cuCtxSynchronize() {}
     fn cuCtxGetLimit(value: *mut usize, limit: c_uint) { *value = LIMITS[limit as usize].load(Ordering::Relaxed) }
     fn cuCtxSetLimit(limit: c_uint, value: usize) { LIMITS[limit as usize].store(value, Ordering::Relaxed) }
@@ -334,6 +338,9 @@ calls! {
     fn cuLaunchKernel(
         _function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,
         _stream: Handle, _parameters: *mut Handle, _extra: *mut Handle
+    ) { leave_record() }
+    fn cuLaunchKernelEx(
+        _config: *const c_void, _function: Handle, _parameters: *mut Handle, _extra: *mut Handle
     ) { leave_record() }
     fn cuLaunchCooperativeKernel(
         _function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint, _shared: c_uint,

@@ -52,7 +52,8 @@ fn images() -> &'static Images {
     let (at, first, kernel) = (common.len(), pack(&common), pack(&kernel));
     let packed = [first.clone(), kernel].concat();
     let parts = vec![Part { name: "add_one", at, packed: first.len()..packed.len() }];
-    let image = Image { capability: 70, common: 0..first.len(), packed: packed.leak(), parts: parts.leak() };
+    let capability = if is_set("KERNEL_HAS_CLUSTERS") { 90 } else { 70 };
+    let image = Image { capability, common: 0..first.len(), packed: packed.leak(), parts: parts.leak() };
     Box::leak(Box::new(Images { texts: vec![image].leak(), missing: None, compiler: None }))
 }
 
@@ -190,6 +191,14 @@ on_double! {
         expect(launched, |e| matches!(e, Error::Driver { .. }), &["launching a kernel", "OUT_OF_RESOURCES"]);
     }
 
+    fn a_launch_of_clusters_that_the_driver_refuses(
+        DRIVER_FAILS = "cuLaunchKernelEx:701", KERNEL_HAS_CLUSTERS = "1"
+    ) {
+        let mut program = program().unwrap();
+        let launched = program.launch(Grid::new(2, 32).cluster(2));
+        expect(launched, |e| matches!(e, Error::Driver { .. }), &["launching a kernel", "OUT_OF_RESOURCES"]);
+    }
+
     fn a_device_that_is_lost(DRIVER_FAILS = "cuStreamSynchronize:719") {
         // `upload` waits, too.
         let is_kind = |e: &Error| matches!(e, Error::DeviceFault { .. });
@@ -236,7 +245,8 @@ on_double! {
         let mut pinned = Pinned::zeroed(&device, 3).unwrap();
         expect(stream.write_pinned(&mut buffer, &pinned), of_other("pinned memory"), &["allocate it for that device"]);
         expect(stream.read_pinned(&buffer, &mut pinned), of_other("pinned memory"), &[]);
-        // From one device to the other there is a way.
+        // Kernels cannot use the other device's memory, but the driver copies from one to the other.
+        assert!(!device.reaches(&other).unwrap());
         stream.copy(&program.x, &mut buffer).unwrap();
         assert_eq!(stream.download(&buffer).unwrap(), [1, 2, 3]);
         let cpu = Device::cpu().stream().unwrap();
