@@ -298,3 +298,28 @@ fn a_seed_is_the_same_order_for_ever() -> Result {
     }
     Ok(())
 }
+
+/// Waits for the block (0), the cluster (1) or the grid (2), the first thread at another place than the others.
+#[kernel]
+fn waits_at_two_places(scope: u32) {
+    match (scope, thread::in_block() == 0) {
+        (0, true) => sync_threads(),
+        (0, false) => sync_threads(),
+        (1, true) => cluster::sync(),
+        (1, false) => cluster::sync(),
+        (_, true) => grid::sync(),
+        (_, false) => grid::sync(),
+    }
+}
+
+#[test]
+fn the_message_about_two_places_names_the_threads_that_wait() -> Result {
+    for device in [Device::cpu(), Device::cpu_shuffled(1)] {
+        let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+        for (scope, name) in (0..).zip(["block", "cluster", "grid"]) {
+            let said = message(kernels.waits_at_two_places(&stream, Grid::new(1, 8).cooperative(), (scope,)));
+            assert!(said.contains(&format!("threads of a {name} wait at different places")), "{said}");
+        }
+    }
+    Ok(())
+}

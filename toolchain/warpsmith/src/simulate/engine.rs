@@ -87,6 +87,18 @@ pub enum Kind {
     Warp(u32),
 }
 
+impl Kind {
+    /// Names the threads among which it is.
+    fn scope(self) -> &'static str {
+        match self {
+            Kind::Barrier | Kind::Warps { .. } => "block",
+            Kind::Cluster => "cluster",
+            Kind::Grid => "grid",
+            Kind::Warp(_) => "warp",
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -506,7 +518,7 @@ impl Engine<'_> {
         if meeting.place != place && !matches!(kind, Kind::Warps { .. }) {
             let message = format!(
                 "threads of a {} wait at different places: {} here, {} at {}",
-                if matches!(kind, Kind::Warp(_)) { "warp" } else { "block" },
+                kind.scope(),
                 self.name(slot),
                 self.names(&meeting.arrived),
                 meeting.place,

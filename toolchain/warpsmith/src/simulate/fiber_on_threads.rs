@@ -45,6 +45,7 @@ impl Turn {
 /// A function that runs by turns; `'a` is what it borrows.
 pub struct Fiber<'a> {
     turn: Turn,
+    has_started: bool,
     has_ended: bool,
     thread: Option<JoinHandle<()>>,
     body: PhantomData<&'a ()>,
@@ -69,17 +70,20 @@ impl<'a> Fiber<'a> {
         let own = turn.clone();
         let body = Sent(body);
         let work = move || {
-            own.wait_while(Whose::Owner);
-            body.into()(&own);
+            // Dropped before its first turn, it has ended.
+            if own.wait_while(Whose::Owner) == Whose::Fiber {
+                body.into()(&own);
+            }
             own.set(Whose::Ended);
         };
         // SAFETY: what the body borrows lives for 'a, and so as long as the fiber: dropping it waits for its end.
         let thread = unsafe { std::thread::Builder::new().stack_size(STACK).spawn_unchecked(work) }?;
-        Ok(Fiber { turn, has_ended: false, thread: Some(thread), body: PhantomData })
+        Ok(Fiber { turn, has_started: false, has_ended: false, thread: Some(thread), body: PhantomData })
     }
 
     /// Runs the fiber until it gives its turn back. Returns whether it has ended.
     pub fn resume(&mut self) -> bool {
+        self.has_started = true;
         if !self.has_ended {
             self.has_ended = self.turn.pass(Whose::Fiber) == Whose::Ended;
         }
@@ -94,7 +98,10 @@ impl<'a> Fiber<'a> {
 
 impl Drop for Fiber<'_> {
     fn drop(&mut self) {
-        self.finish();
+        match self.has_started {
+            true => self.finish(),
+            false => self.turn.set(Whose::Ended),
+        }
         // The body of the engine catches what its threads panic with.
         let _ = self.thread.take().map(JoinHandle::join);
     }
