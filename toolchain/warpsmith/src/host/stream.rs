@@ -474,11 +474,15 @@ impl Stream {
     /// Waits for the stream. Its kernels have run then.
     fn finish(&self, queue: &Queue) -> core::result::Result<(), DriverError> {
         // Another thread may launch meanwhile.
-        let before = core::mem::take(&mut *self.kernels());
+        let mut before = core::mem::take(&mut *self.kernels());
         let waited = relaxed(|| queue.stream().synchronize());
-        if waited.is_err() {
-            self.kernels().extend(before);
+        if waited.is_ok() {
+            before.clear();
         }
+        // The list keeps its memory, so that the next launch need not allocate it again.
+        let mut kernels = self.kernels();
+        before.append(&mut kernels);
+        *kernels = before;
         waited
     }
 
