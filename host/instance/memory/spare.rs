@@ -58,7 +58,7 @@ unsafe impl GlobalAlloc for Allocator {
 const LARGE: usize = 8 << 20;
 
 /// Asks the system to use large pages for a large block, and returns the block. Its first use then takes a fraction of the page
-/// faults, which otherwise take a third of the time of preparing ten million nodes.
+/// faults.
 #[cfg(target_os = "linux")]
 fn in_large_pages(block: *mut u8, size: usize) -> *mut u8 {
     const PAGE: usize = 2 << 20;

@@ -143,7 +143,7 @@ pub unsafe fn add_f64(p: *mut f64, value: f64) -> f64 {
     unsafe { crate::plain::add_f64(p, value) }
 }
 
-/// Whose an index or shared memory is: there is nothing to tell apart here.
+/// The owner of an index or of shared memory: there is only one here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner;
 

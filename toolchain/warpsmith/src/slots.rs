@@ -9,7 +9,7 @@ use crate::{DeviceCopy, Index};
 
 /// An array in global memory of which each thread reaches the elements that are its own: those at an [`Index`] that it holds.
 ///
-/// | parameter of the kernel | to whom an element belongs | what the host passes |
+/// | parameter of the kernel | owner of an element | what the host passes |
 /// | --- | --- | --- |
 /// | `&mut Slots<T>` | the thread that holds its [`Index`] | `&mut Buffer<T>` |
 /// | `&mut Slots<T, PerBlock>` | the block with its number: [`PerBlock`] | `&mut Buffer<T>` |
@@ -25,7 +25,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// To whom the elements of [`Slots`] belong.
+/// The owners of the elements of [`Slots`]: threads or blocks.
 pub trait Owner: sealed::Sealed + 'static {
     /// The end of the type's text, for host and device to compare.
     #[doc(hidden)]

@@ -24,7 +24,7 @@ fn set<T: DeviceCopy>(value: T, y: &mut Slots<T>) {
     y.set(thread::index(), value);
 }
 
-/// What is one block's, one warp's and one cluster's: sums of rows, and each element less the sum of its own.
+/// Writes for each element the sum of the others in its row, and for each row the sum of both rows of its cluster. Each row is a block.
 #[kernel]
 fn less_its_row(x: &[u32], y: &mut Slots<u32, PerPosition>, sums: &mut Slots<u32, PerBlock>) {
     let mut tile = shared!([u32; 32]);

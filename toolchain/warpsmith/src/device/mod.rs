@@ -387,7 +387,7 @@ pub fn copy_group() {
     }
 }
 
-/// Whose an index or shared memory is: there is nothing to tell apart here.
+/// The owner of an index or of shared memory: there is only one here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner;
 

@@ -64,7 +64,7 @@ impl Current {
     }
 }
 
-/// Whose an index or shared memory is: the call of the kernel, so that nothing passes from one simulated thread to another which
+/// The owner of an index or of shared memory: the call of the kernel, so that nothing passes from one simulated thread to another that
 /// runs on the same worker.
 pub type Owner = u64;
 
