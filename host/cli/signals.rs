@@ -20,7 +20,7 @@ use super::error::INTERRUPTED;
 use super::{Error, Result};
 use crate::cluster::launched;
 use crate::instance::{atomic_file, patience};
-use crate::memory::spare;
+use crate::memory::{self, spare};
 
 /// Interrupts this soon after the first are echoes of it.
 const ECHO: Duration = Duration::from_millis(500);
@@ -84,6 +84,9 @@ fn handle(handler: impl FnMut() + Send + 'static) -> Result<()> {
     let failed = |error: &dyn std::fmt::Display| Error::Bug(format!("cannot watch for Ctrl-C: {error}"));
     #[cfg(unix)]
     let ignored = ignored().map_err(|error| failed(&error))?;
+    // A thread that has room for its stack but not for the little more that it needs would end the process.
+    memory::check_threads(1)
+        .map_err(|shortage| Error::NoThread(std::io::Error::other(shortage.to_string())))?;
     ctrlc::set_handler(handler).map_err(|error| match error {
         ctrlc::Error::System(cause) => Error::NoThread(cause),
         other => failed(&other),
@@ -167,7 +170,7 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
         );
     };
     // If no thread can be started, the signal ends the process as before.
-    if std::thread::Builder::new().spawn(heed).is_ok() {
+    if memory::check_threads(1).is_ok() && std::thread::Builder::new().spawn(heed).is_ok() {
         let _ = ignore(Signal::SIGXCPU);
     }
 }

@@ -135,7 +135,7 @@ fn small_instances_restart_and_keep_the_best_tour() {
     let folder = Folder::new(60);
     let [tour, report] = ["a.tour", "a.json"].map(|name| folder.path(name));
     let run = lin_kernighan(&[&folder.instance])
-        .args(["--time", "2s", "--threads", "1", "--tour", &tour, "--json", &report])
+        .args(["--time", "4s", "--threads", "1", "--tour", &tour, "--json", &report])
         .assert()
         .success();
     run.stdout(contains("crossed, restarted"));
