@@ -71,7 +71,7 @@ mod binary16 {
     use super::*;
 
     operations! {
-        from_f64(reg64 x: f64) -> reg16 u16, 53 "cvt.rn.f16.f64 {0}, {1};", encode(x, 10);
+        rounded(reg64 x: f64) -> reg16 u16, 53 "cvt.rn.f16.f64 {0}, {1};", encode(x, 10);
         from_f32(reg32 x: f32) -> reg16 u16, 53 "cvt.rn.f16.f32 {0}, {1};", encode(x.into(), 10);
         to_f32(reg16 x: u16) -> reg32 f32, 53 "cvt.f32.f16 {0}, {1};", decode(x);
         // An f32 has more than twice the bits and two more, so that to round a sum, product or quotient twice is to round it once.
@@ -86,6 +86,12 @@ mod binary16 {
         mul2(reg32 a: u32, reg32 b: u32) -> reg32 u32, 53 "mul.rn.f16x2 {0}, {1}, {2};", both(a, b, mul);
         fma2(reg32 a: u32, reg32 b: u32, reg32 c: u32) -> reg32 u32, 53 "fma.rn.f16x2 {0}, {1}, {2}, {3};",
             join(fma(low(a), low(b), low(c)), fma(high(a), high(b), high(c)));
+    }
+
+    #[inline(always)]
+    pub fn from_f64(x: f64) -> u16 {
+        // Unlike the others, this instruction keeps a part of what a NaN holds.
+        if x.is_nan() { NAN } else { rounded(x) }
     }
 
     fn decode(x: u16) -> f32 {
