@@ -95,7 +95,7 @@ fn an_interrupt_loses_nothing_of_a_run_by_iterations() {
     for (args, iterations, output) in [
         (&["solve", "E1k.0", "--algorithm", "lk"][..], 200_000, "--tour"),
         (&["solve", "E1k.0", "--algorithm", "mmas", "--local-search", "three-opt"][..], 200, "--tour"),
-        (&["solve", "E1k.0", "--algorithm", "ga"][..], 600, "--tour"),
+        (&["solve", "E1k.0", "--algorithm", "ga"][..], 60, "--tour"),
         (&["search", "qap", "--uniform", "40"][..], 60_000, "--solution"),
     ] {
         let folder = Folder::new(10);
