@@ -209,13 +209,14 @@ pub(super) fn follow(
 
 fn work(world: &World, machine: &MachineArgs, interrupt: &Arc<AtomicBool>, begin: Instant) -> Result<()> {
     let Some(bytes) = world.share(None) else { return Ok(()) };
+    // Before the instance is read: that uses them.
+    machine.start_threads()?;
     let orders = Orders::of(&bytes);
     let orders = orders.ok_or_else(|| Error::Bug("the orders of rank 0 cannot be read".to_owned()))?;
     drop(bytes);
     let Orders { instance, algorithm, initial, limits } = orders;
     let own = if limits.is_resumed { Island::of(&world.dealt()) } else { None };
     let Island { number, state } = own.unwrap_or(Island { number: world.rank(), state: None });
-    machine.start_threads()?;
     let backend = machine.open_for(&algorithm, &instance, true)?;
     let instance = Arc::new(instance);
     let stop = limits.stop().spent(begin.elapsed());
