@@ -25,10 +25,10 @@ impl<C> Budget<'_, C> {
     }
 
     /// Returns whether work that started then, and should have ended by now, must be stopped and lost.
-    pub fn is_overdue(&self, begun: Instant) -> bool {
+    pub fn is_overdue(&self, started: Instant) -> bool {
         let late = self.deadline.elapsed().checked_sub(GRACE);
         self.deadline.stop.time.is_some_and(|time| late.is_some_and(|late| late >= time))
-            || (self.deadline.is_interrupted() && begun.elapsed() >= INTERRUPTED)
+            || (self.deadline.is_interrupted() && started.elapsed() >= INTERRUPTED)
     }
 
     /// Returns the iterations that are left after this many.

@@ -46,7 +46,7 @@ pub fn texts() -> &'static [Image] {
 /// `ANTWARP_PTX=sm_70`, asks for a different one.
 ///
 /// # Errors
-/// If there is none, or not the one that was asked for.
+/// If the device and its driver can run none of the embedded texts, or if the requested one is missing.
 pub(super) fn choose(
     images: &'static Images,
     properties: &Properties,

@@ -54,7 +54,7 @@ struct Rounds {
     took: Duration,
 }
 
-/// What the thread is told.
+/// A message to the thread that writes.
 enum Message {
     /// Several runs continue from this file.
     Resumed(PathBuf),
@@ -194,7 +194,7 @@ impl Recorder {
         is_due
     }
 
-    /// Takes the state of the run, or the error because of which there is none.
+    /// Takes the state of the run, or the error that kept the run from saving it.
     pub fn take(&mut self, part: Result<Part, BackendError>) {
         {
             let mut rounds = self.shared.lock();

@@ -53,7 +53,7 @@ pub fn sync() {
 }
 
 /// Writes `value` to the thread's own place in its block's memory, and returns what threads of the cluster wrote: for each pair in `from`
-/// the value of the thread with the second number in the block with the first; `None` if there is none, or it had no place.
+/// the value of the thread with the second number in the block with the first. It is `None` if that thread does not exist or had no place.
 ///
 /// It waits for the cluster before it writes, before it reads, and before it returns. All threads of the cluster must reach the same
 /// call, with the same memory.

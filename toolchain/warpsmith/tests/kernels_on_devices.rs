@@ -375,7 +375,7 @@ fn barriers_of_groups_of_warps(device: &Device) -> Result {
     kernels.reverse_in_groups(&stream, (blocks as u32, threads as u32), (&x, &mut y))?;
     let mut expected = xs.clone();
     for block in expected.chunks_mut(threads) {
-        // An even number of reversals is none.
+        // Group g is reversed g + 1 times, and two reversals cancel out.
         block.chunks_mut(64).step_by(2).for_each(|group| group.reverse());
     }
     assert_eq!(stream.download(&y)?, expected);
