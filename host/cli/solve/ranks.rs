@@ -25,7 +25,7 @@ pub(super) struct Crew<'w> {
     /// When the run ends: by the limits given to rank 0, but also when another rank or the user of rank 0 stops it.
     pub stop: Stop,
     /// When it started.
-    begun: Instant,
+    started: Instant,
     /// The user's interrupt.
     interrupt: Arc<AtomicBool>,
     /// Every better tour of any rank, on rank 0.
@@ -56,8 +56,8 @@ impl<'w> Crew<'w> {
             ledger,
         });
         let stop = Stop { interrupt: hurry, ..stop.clone() };
-        let (begun, better) = (Instant::now(), Mutex::new(Some(better)));
-        Crew { world, post, stop, begun, interrupt: interrupt.clone(), better }
+        let (started, better) = (Instant::now(), Mutex::new(Some(better)));
+        Crew { world, post, stop, started, interrupt: interrupt.clone(), better }
     }
 
     /// Returns every better tour of any rank, on rank 0, for the first caller.
@@ -71,7 +71,7 @@ impl<'w> Crew<'w> {
         let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
         let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
         // Without a time limit, it is unknown how long the others take.
-        let spent = self.stop.before + self.begun.elapsed();
+        let spent = self.stop.before + self.started.elapsed();
         let patience = self.stop.time.map(|time| time.saturating_sub(spent) + LATE);
         let gathered = self.world.end(best, ended, patience)?;
         let best = gathered.best?;
