@@ -33,7 +33,7 @@ fn killed_ranks_continue_from_their_checkpoint() {
     if !is_there() {
         return;
     }
-    for (algorithm, iterations) in [("mmas", "1500"), ("lk", "150000")] {
+    for (algorithm, iterations) in [("mmas", "100"), ("lk", "15000")] {
         let files = Files::new();
         let [whole, parts, alone, file] = ["whole", "parts", "alone", "run"].map(|name| files.path(name));
         let args = ["E1k.0", "--algorithm", algorithm, "--iterations", iterations];
@@ -53,7 +53,7 @@ fn killed_ranks_continue_from_their_checkpoint() {
     // A run limited by time, whose tours are crossed in the end.
     let files = Files::new();
     let [tour, file] = ["tour", "run"].map(|name| files.path(name));
-    let args = ["E3k.0", "--time", "6s"];
+    let args = ["E3k.0", "--time", "4s"];
     let schedule = ["--checkpoint", &file, "--every", "100ms"];
     let mut run = begin(&mut solve(3, &[&args[..], &schedule].concat()), &file);
     signal(ranks_of(&run)[0], "-KILL");
@@ -202,7 +202,7 @@ fn a_number_of_iterations_is_the_same_run_every_time() {
     if !is_there() {
         return;
     }
-    let args = ["--iterations", "200", "--algorithm", "mmas"];
+    let args = ["--iterations", "60", "--algorithm", "mmas"];
     let [one, two] = [0, 1].map(|_| run(2, "E1k.0", &args));
     assert_eq!((&one["tour"], &one["tours"]), (&two["tour"], &two["tours"]));
     assert_eq!(one["islands"]["tours_sent"], 0);

@@ -22,7 +22,7 @@ tests! {
 }
 
 /// Cases if the variable does not say.
-const CASES: u64 = 1500;
+const CASES: u64 = 1000;
 /// Wrong ones after which a run ends.
 const ENOUGH: usize = 20;
 

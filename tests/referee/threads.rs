@@ -62,7 +62,7 @@ fn directed() -> Instance {
 }
 
 fn chained_lin_kernighan() {
-    assert_tour(&places(), Algorithm::LinKernighan(LinKernighanSettings::default()), 2000);
+    assert_tour(&places(), Algorithm::LinKernighan(LinKernighanSettings::default()), 1000);
     let several = LinKernighanSettings { chains: Some(5), ..LinKernighanSettings::default() };
     assert_tour(&places(), Algorithm::LinKernighan(several), 500);
 }
@@ -86,9 +86,9 @@ fn max_min_ant_system() {
         (Selection::Wrs, Some(8), Some(LocalSearch::Or2opt)),
     ] {
         let settings = MmasSettings { selection, candidates, local_search, ..MmasSettings::default() };
-        assert_tour(&places(), Algorithm::Mmas(settings.clone()), 10);
+        assert_tour(&places(), Algorithm::Mmas(settings.clone()), 5);
         if local_search != Some(LocalSearch::Or2opt) {
-            assert_tour(&directed(), Algorithm::Mmas(settings), 20);
+            assert_tour(&directed(), Algorithm::Mmas(settings), 10);
         }
     }
 }
@@ -104,8 +104,8 @@ fn ant_colony_system_but_for_relaxed_updates() {
         (Pheromone::Matrix, Update::Relaxed, Some(1)),
     ] {
         let settings = AcsSettings { pheromone, update, ants, ..AcsSettings::default() };
-        assert_tour(&places(), Algorithm::Acs(settings.clone()), 20);
-        assert_tour(&directed(), Algorithm::Acs(settings), 40);
+        assert_tour(&places(), Algorithm::Acs(settings.clone()), 10);
+        assert_tour(&directed(), Algorithm::Acs(settings), 20);
     }
 }
 

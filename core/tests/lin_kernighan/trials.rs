@@ -2,7 +2,7 @@
 
 use crate::common::cases;
 use crate::common::memory::Array;
-use crate::common::teams::{ORDERS, Shareable, run};
+use crate::common::teams::{ORDERS, Order, Shareable, run};
 use crate::common::world::{Dice, World, edge, edges, replaced, tour_of};
 use crate::lin_kernighan::cuts::bridged;
 use crate::lin_kernighan::scene::Scene;
@@ -487,7 +487,10 @@ fn teams_agree(reach: impl Reach, cases: u32) {
         // SAFETY: the scene's arrays.
         unsafe { trial::run(Serial, reach, tour, memory, round, stream, 0, changes) };
         let expected = (scene.gain.to_vec(), scene.count.to_vec(), scene.cuts.clone());
-        for (size, order) in [(14, ORDERS[0]), (15, ORDERS[1]), (32, ORDERS[2]), (16, ORDERS[3])] {
+        let teams = [(14, ORDERS[0]), (15, ORDERS[1]), (32, ORDERS[2]), (16, Order::Together)];
+        // Threads at the same time take a hundred times as long on few cores.
+        let teams = if case % 3 == 0 { &teams[..] } else { &teams[..3] };
+        for &(size, order) in teams {
             scene.cuts.fill([u32::MAX; 3]);
             let shared = Shareable::new((tour, changes, memory));
             // SAFETY: as above.
@@ -509,5 +512,5 @@ fn every_team_makes_the_same_change() {
     teams_agree(Shallow::of::<OrOpt>(), 3);
     teams_agree(Shallow::of::<Or2opt>(), 3);
     teams_agree(Shallow::of::<ThreeOpt>(), 3);
-    teams_agree(LinKernighan, 12);
+    teams_agree(LinKernighan, 6);
 }

@@ -261,20 +261,20 @@ mod tests {
             ..Default::default()
         };
         vec![
-            (Algorithm::LinKernighan(Default::default()), 3000),
+            (Algorithm::LinKernighan(Default::default()), 1500),
             (
                 Algorithm::LinKernighan(lin_kernighan::LinKernighanSettings {
                     chains: Some(3),
                     ..Default::default()
                 }),
-                3000,
+                1500,
             ),
-            (Algorithm::Ils(Default::default()), 3000),
+            (Algorithm::Ils(Default::default()), 1500),
             (Algorithm::Ils(best(ils::Moves::One)), 40),
             (Algorithm::Ils(best(ils::Moves::Many)), 60),
             (Algorithm::Mmas(ants(LocalSearch::None, None)), 30),
-            (Algorithm::Mmas(ants(LocalSearch::ThreeOpt, Some(16))), 30),
-            (Algorithm::Mmas(ants(LocalSearch::Lk, Some(16))), 40),
+            (Algorithm::Mmas(ants(LocalSearch::ThreeOpt, Some(16))), 16),
+            (Algorithm::Mmas(ants(LocalSearch::Lk, Some(16))), 16),
             (Algorithm::Acs(system(acs::Pheromone::Matrix)), 30),
             (Algorithm::Acs(system(acs::Pheromone::Candidate)), 30),
             (Algorithm::Acs(system(acs::Pheromone::Selective)), 30),
@@ -414,8 +414,7 @@ mod tests {
         let genetic =
             GeneticSettings { population: Some(64), groups: 2, ..GeneticSettings::of(Crossover::Scx) };
         let settings = mmas::MmasSettings { ants: Some(16), ..Default::default() };
-        for (algorithm, iterations) in
-            [(Algorithm::Mmas(settings), 1000), (Algorithm::Genetic(genetic), 4000)]
+        for (algorithm, iterations) in [(Algorithm::Mmas(settings), 300), (Algorithm::Genetic(genetic), 1000)]
         {
             let name = algorithm.name();
             let files = ["run", "copy"].map(|file| folder.path().join(format!("{name} {file}")));

@@ -400,23 +400,23 @@ mod tests {
     #[test]
     fn runs_that_share_a_tour_make_of_it_what_one_makes_alone() {
         let instance = generate::uniform(3000, 7).unwrap();
-        let stop = Stop { iterations: Some(5000), ..Stop::never() };
+        let stop = Stop { iterations: Some(2000), ..Stop::never() };
         let alone = solve(&instance, Some(1), &stop, (1, None)).remove(0);
-        assert_eq!(alone.iterations, 5000);
-        assert!(alone.tours == 5000 && alone.cost == instance.check_tour(&alone.tour).unwrap());
+        assert_eq!(alone.iterations, 2000);
+        assert!(alone.tours == 2000 && alone.cost == instance.check_tour(&alone.tour).unwrap());
         for runs in [2, 3] {
             let all = solve(&instance, Some(1), &stop, (runs, None));
-            assert_eq!(all.iter().map(|solution| solution.tours).sum::<u64>(), 5000);
+            assert_eq!(all.iter().map(|solution| solution.tours).sum::<u64>(), 2000);
             for solution in all {
                 assert_eq!((solution.cost, &solution.tour), (alone.cost, &alone.tour), "{runs} runs");
-                assert_eq!(solution.iterations, 5000);
+                assert_eq!(solution.iterations, 2000);
                 // Each of them makes a part.
-                assert!((1..5000).contains(&solution.tours), "{} of {runs} runs", solution.tours);
+                assert!((1..2000).contains(&solution.tours), "{} of {runs} runs", solution.tours);
             }
         }
         // A run that is over before it started does not hold up the others, which make as many kicks without it.
         let all = solve(&instance, Some(1), &stop, (3, Some(1)));
-        assert_eq!((all[0].iterations, all[1].iterations), (5000, 0));
+        assert_eq!((all[0].iterations, all[1].iterations), (2000, 0));
         assert!(all[0].cost == instance.check_tour(&all[0].tour).unwrap() && all[0].tour == all[2].tour);
     }
 
