@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 /// crates below them.
 const LAYERS: [&str; 5] = ["backend", "solver", "cluster", "report", "cli"];
 /// Roots of crates whose files are looked at.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "core/src",
     "gpu-kernels/src",
     "host",
     "host/backend/cpu",
     "host/engine",
+    "host/exact",
     "host/instance",
     "toolchain/compat/cuda-builder/src",
     "toolchain/compat/cuda-std/src",

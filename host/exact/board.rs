@@ -1,0 +1,95 @@
+//! What a proof shows of itself while it goes on, and what it is told.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+
+/// Where a proof stands. Others read it at any time.
+#[derive(Debug)]
+pub struct Board {
+    bound: AtomicI64,
+    open: AtomicU64,
+    nodes: AtomicU64,
+    cuts: AtomicU64,
+    is_branching: AtomicBool,
+    is_searching: AtomicBool,
+    threads: AtomicUsize,
+}
+
+impl Board {
+    /// Begins with nothing known, for a proof that may use this many threads.
+    pub fn new(threads: usize) -> Board {
+        Board {
+            bound: AtomicI64::new(i64::MIN),
+            open: AtomicU64::new(0),
+            nodes: AtomicU64::new(0),
+            cuts: AtomicU64::new(0),
+            is_branching: AtomicBool::new(false),
+            is_searching: AtomicBool::new(false),
+            threads: AtomicUsize::new(threads.max(1)),
+        }
+    }
+
+    /// Returns the best bound so far: no tour costs less. `i64::MIN` before there is one.
+    pub fn bound(&self) -> i64 {
+        self.bound.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of nodes of the tree that are open.
+    pub fn open(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of nodes of the tree so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of cuts so far.
+    pub fn cuts(&self) -> u64 {
+        self.cuts.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the root is done, so that more threads help.
+    pub fn is_branching(&self) -> bool {
+        self.is_branching.load(Ordering::Relaxed)
+    }
+
+    /// Says whether somebody searches for better tours.
+    pub fn search(&self, is_searching: bool) {
+        self.is_searching.store(is_searching, Ordering::Relaxed);
+    }
+
+    /// Returns whether somebody searches for better tours.
+    pub fn is_searching(&self) -> bool {
+        self.is_searching.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of threads that the proof may use now.
+    pub fn threads(&self) -> usize {
+        self.threads.load(Ordering::Relaxed)
+    }
+
+    /// Lets the proof use this many threads from now on.
+    pub fn allow(&self, threads: usize) {
+        self.threads.store(threads.max(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn raise(&self, bound: i64) {
+        self.bound.fetch_max(bound, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_cuts(&self, more: usize) {
+        self.cuts.fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_node(&self) {
+        self.nodes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn show_open(&self, open: usize) {
+        self.open.store(open as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn begin_to_branch(&self) {
+        self.is_branching.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,73 @@
+//! Proofs that a tour is the shortest: cutting planes, branch and cut, and certificates in whole numbers.
+//!
+//! A tour is a vector `x` with an entry 1 for each edge that it uses. The linear program minimises the length over all `x` between 0
+//! and 1 with two edges at every node, and *cuts*: inequalities that hold for every tour ([`Cut`]). Its optimum is a lower bound. Cuts
+//! that the optimum violates are found by [`separation`] and added, until none is found; then the tree of branch and cut divides the
+//! tours into two sets and bounds each.
+//!
+//! The linear program is solved in floating point, and nothing of it is believed: its dual values are rounded to whole numbers, and
+//! the bound that follows from them is summed in 128 bits over all edges. This bound holds for any dual values.
+//!
+//! Instances here have closed tours without directions, maybe with partners (see `antwarp_instance::form`).
+//!
+//! Sources:
+//! - G. Dantzig, R. Fulkerson, S. Johnson, *Solution of a large-scale traveling-salesman problem*, Operations Research 2 (1954).
+//! - M. Padberg, G. Rinaldi, *A branch-and-cut algorithm for the resolution of large-scale symmetric traveling salesman problems*,
+//!   SIAM Review 33 (1991).
+//! - D. Applegate, R. Bixby, V. Chvátal, W. Cook, *The Traveling Salesman Problem: A Computational Study*, Princeton (2006).
+
+mod atoms;
+mod board;
+pub mod certificate;
+mod cut;
+pub mod duals;
+pub mod few;
+mod incumbent;
+pub mod master;
+pub mod pricing;
+mod prove;
+mod queue;
+pub mod root;
+pub mod separation;
+pub mod simplex;
+mod support;
+mod tree;
+
+pub use board::Board;
+pub use cut::{Cut, Family, ShapeError};
+pub use duals::{Branch, Duals, Reduced, Side};
+pub use incumbent::Incumbent;
+pub use master::Master;
+pub use pricing::Edge;
+pub use prove::{check, prove, prove_with};
+pub use support::Support;
+
+/// How to prove.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the proof stands, and how many threads it may use.
+    pub board: std::sync::Arc<Board>,
+    /// The most threads that it will ever be allowed to use.
+    pub threads: usize,
+    /// Whether to keep what a certificate consists of.
+    pub keeps_certificate: bool,
+}
+
+/// What was proven.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// No tour costs less.
+    pub bound: i64,
+    /// The bound at the root of the tree.
+    pub root_bound: i64,
+    /// The number of nodes of the tree; 0 if there was no tree.
+    pub nodes: u64,
+    /// The number of cuts that were found.
+    pub cuts: u64,
+    /// The seconds of all threads in linear programs.
+    pub lp_seconds: f64,
+    /// Seconds.
+    pub seconds: f64,
+    /// Why there is no better bound, if something is missing or failed.
+    pub trouble: Option<String>,
+}

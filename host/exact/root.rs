@@ -1,0 +1,359 @@
+//! Cutting planes at the root of the tree: raises the bound until cuts no longer help, and finds the edges of better tours.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use antwarp_instance::{Enough, Instance, Watch};
+
+use crate::duals::{Duals, Reduced, to_cost, to_units};
+use crate::master::{Master, State};
+use crate::pricing::{Edge, partners, price};
+use crate::separation::{Draws, blossoms, combs, local, segments, subtours, tighten};
+use crate::simplex::{Limits, SimplexError, Solver, Status};
+use crate::{Board, Cut, Incumbent, Support};
+
+/// What is known at the root.
+#[derive(Clone, Debug, Default)]
+pub struct Root {
+    /// No tour costs less.
+    pub bound: i64,
+    /// The same in units of dual values.
+    pub units: i128,
+    /// The dual values that prove it.
+    pub duals: Duals,
+    /// The cuts that these belong to.
+    pub cuts: Vec<Arc<Cut>>,
+    /// The edges that tours better than `cutoff` may have; those that all have are among them. `None` if there are too many.
+    pub edges: Option<Arc<[Edge]>>,
+    /// The edges that all tours better than `cutoff` have.
+    pub fixed: Vec<Edge>,
+    /// The cost of the best tour when `edges` and `fixed` were made.
+    pub cutoff: i64,
+    /// The linear program, for the tree.
+    pub state: State,
+    /// The optimum of the linear program. It proves nothing.
+    pub objective: f64,
+    /// What it took.
+    pub work: Work,
+    /// Why it ended early, if something failed.
+    pub trouble: Option<SimplexError>,
+}
+
+/// What the root took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Rounds of separation.
+    pub rounds: usize,
+    /// Cuts that were found.
+    pub cuts: usize,
+    /// Linear programs solved, and their iterations.
+    pub solves: u64,
+    /// Iterations of the simplex method.
+    pub iterations: u64,
+    /// Seconds in linear programs.
+    pub lp: f64,
+    /// Seconds in separation.
+    pub separation: f64,
+    /// Seconds in pricing.
+    pub pricing: f64,
+}
+
+/// When and how to stop.
+#[derive(Clone, Copy)]
+pub struct Effort<'a> {
+    /// Rounds end when the last 20 of them closed less than this part of the gap to the best tour.
+    pub progress: f64,
+    /// Asked all the time.
+    pub enough: Enough<'a>,
+}
+
+/// The rounds whose progress is looked at.
+const WINDOW: usize = 20;
+/// Rounds between two pricings.
+const PRICED_EVERY: usize = 6;
+/// The most columns that pricing adds at a time, for each node.
+const COLUMNS_PER_NODE: usize = 1;
+/// The most edges that are listed for the tree, for each node.
+const EDGES_PER_NODE: usize = 60;
+/// Cuts that have been slack for this many solves are deleted.
+const AGE: u32 = 6;
+/// Fewer are not worth the effort.
+const LEAST_PURGED: usize = 30;
+/// Other kinds of cuts are looked for if fewer than this were found, and fewer than one for this many nodes.
+const FEW_CUTS: usize = 40;
+const NODES_PER_CUT: usize = 20;
+/// Choices of tight sets that are shrunk in a round to look for combs.
+const TRIALS: usize = 25;
+/// The atoms of local cuts, and the choices of parts: where other cuts were found, and where none was.
+const SMALL_PARTS: (usize, usize) = (8, 2);
+const LARGE_PARTS: (usize, usize) = (10, 8);
+/// Above this number of nodes a round of separation takes long.
+const LARGE: usize = 2000;
+/// Local cuts are not looked for in larger instances: that takes too long to end in time.
+const MOST_WITH_LOCAL: usize = 5000;
+/// By how much a deleted cut must be violated to become a row again.
+const POOL_VIOLATION: f64 = 1e-2;
+
+/// Raises the bound of a closed instance without directions, which has at least 5 nodes, with columns from these tours and from near
+/// neighbours.
+pub fn ascend(
+    instance: &Instance,
+    solver: &dyn Solver,
+    tours: &[Vec<u32>],
+    (incumbent, board): (&Incumbent, &Board),
+    effort: &Effort<'_>,
+) -> Root {
+    // No cost is negative: dual values of 0 prove a bound of 0.
+    let duals = Duals { nodes: vec![0; instance.len()], ..Duals::default() };
+    let mut root = Root { duals, cutoff: i64::MAX, ..Root::default() };
+    let watch = Watch::new(effort.enough);
+    let mut best = tours.to_vec();
+    best.extend(incumbent.best().map(|(_, tour)| tour));
+    match Master::new(instance, solver) {
+        Ok(master) => {
+            let mut ascent = Ascent {
+                master,
+                incumbent,
+                board,
+                cost: incumbent.cost(),
+                tours: best,
+                watch: &watch,
+                root: &mut root,
+                pool: Vec::new(),
+                draws: Draws::new(1),
+                history: Vec::new(),
+            };
+            if let Err(trouble) = ascent.run(effort) {
+                ascent.root.trouble = Some(trouble);
+            }
+            let (lp, solves, iterations) = ascent.master.work();
+            ascent.root.work = Work { lp, solves, iterations, ..ascent.root.work };
+        }
+        Err(trouble) => root.trouble = Some(trouble),
+    }
+    root
+}
+
+struct Ascent<'a, 'r> {
+    master: Master<'a>,
+    incumbent: &'a Incumbent,
+    board: &'a Board,
+    /// The cost of the best tour when it was last looked at.
+    cost: i64,
+    /// Tours whose edges are columns; cuts are looked for among the segments of the first one.
+    tours: Vec<Vec<u32>>,
+    watch: &'a Watch<'a>,
+    root: &'r mut Root,
+    /// Cuts that were deleted.
+    pool: Vec<Arc<Cut>>,
+    draws: Draws,
+    /// The optima after each round.
+    history: Vec<f64>,
+}
+
+impl Ascent<'_, '_> {
+    fn run(&mut self, effort: &Effort<'_>) -> Result<(), SimplexError> {
+        let edges = Master::first_edges(self.master.instance(), &self.tours);
+        self.master.add_edges(&edges)?;
+        if !self.solve(effort.enough)? {
+            return Ok(());
+        }
+        loop {
+            self.history.push(self.master.objective());
+            self.root.work.rounds += 1;
+            self.look_for_a_better_tour()?;
+            let mut added = self.separate()?;
+            let is_late = self.is_late(effort.progress);
+            let mut priced = 0;
+            if added == 0
+                || is_late
+                || self.root.work.rounds.is_multiple_of(PRICED_EVERY)
+                || self.is_closed_by_lp()
+            {
+                priced = self.price()?;
+                if self.is_closed() || self.watch.is_over() {
+                    break;
+                }
+            }
+            if priced == 0 && (added == 0 || is_late) {
+                break;
+            }
+            added += priced;
+            debug_assert!(added > 0);
+            if !self.solve(effort.enough)? {
+                break;
+            }
+            let before = self.master.active().0;
+            if self.master.purge(AGE, LEAST_PURGED)? > 0 {
+                let kept: std::collections::HashSet<*const Cut> =
+                    self.master.active().0.iter().map(Arc::as_ptr).collect();
+                self.pool.extend(before.into_iter().filter(|cut| !kept.contains(&Arc::as_ptr(cut))));
+            }
+        }
+        self.finish(effort.enough)
+    }
+
+    /// Solves the linear program. Returns whether to go on.
+    fn solve(&mut self, enough: Enough<'_>) -> Result<bool, SimplexError> {
+        if self.watch.is_over() {
+            return Ok(false);
+        }
+        match self.master.solve(&Limits { iterations: None, objective: None, enough })? {
+            Status::Optimal => Ok(true),
+            Status::Interrupted => Ok(false),
+            other => Err(SimplexError::Nonsense(format!("{other:?} at the root, where tours are solutions"))),
+        }
+    }
+
+    /// Returns whether nothing can be better than the best tour, if the linear program is right.
+    fn is_closed_by_lp(&self) -> bool {
+        self.master.objective() > self.incumbent.cost() as f64 - 1.0 + 1e-3
+    }
+
+    /// Returns whether no tour is better than the best one.
+    fn is_closed(&self) -> bool {
+        self.root.bound >= self.incumbent.cost()
+    }
+
+    /// Returns whether the last rounds achieved little.
+    fn is_late(&self, progress: f64) -> bool {
+        let Some(&now) = self.history.last() else { return false };
+        let Some(then) = self.history.len().checked_sub(WINDOW + 1) else { return false };
+        now - self.history[then] < progress * (self.incumbent.cost() as f64 - now)
+    }
+
+    /// Looks for violated cuts and adds them. Returns how many.
+    fn separate(&mut self) -> Result<usize, SimplexError> {
+        let since = Instant::now();
+        let support = self.master.support();
+        let cuts = self.find(&support);
+        self.root.work.separation += since.elapsed().as_secs_f64();
+        let added = self.master.add_cuts(cuts)?;
+        self.root.work.cuts += added;
+        self.board.count_cuts(added);
+        Ok(added)
+    }
+
+    fn find(&mut self, support: &Support) -> Vec<Arc<Cut>> {
+        let n = support.len();
+        let few = FEW_CUTS.max(n / NODES_PER_CUT);
+        let (again, pool) = self.pool.drain(..).partition(|cut| support.violation(cut) > POOL_VIOLATION);
+        self.pool = pool;
+        let mut found: Vec<Arc<Cut>> = again;
+        if let Some(tour) = self.tours.first() {
+            found.extend(segments(support, tour).into_iter().map(Arc::new));
+        }
+        if found.len() < few {
+            found.extend(subtours(support).into_iter().map(Arc::new));
+        }
+        if found.len() >= few || self.watch.is_over() {
+            return found;
+        }
+        let active = self.master.active().0;
+        let tightened = tighten(support, active.iter().map(|cut| &**cut), &mut self.draws);
+        found.extend(tightened.into_iter().map(Arc::new));
+        let mut sets: Vec<Arc<[u32]>> = active.iter().flat_map(|cut| cut.sets().iter().cloned()).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        // A few at a time, so that an end of the time is noticed.
+        let mut left = if found.is_empty() { 8 * TRIALS } else { TRIALS };
+        while left > 0 && !self.watch.is_over() {
+            let trials = left.min(if n > LARGE { TRIALS / 5 } else { TRIALS });
+            left -= trials;
+            found.extend(combs(support, &sets, trials, &mut self.draws).into_iter().map(Arc::new));
+        }
+        if found.len() < few && !self.watch.is_over() {
+            found.extend(blossoms(support).into_iter().map(Arc::new));
+        }
+        if found.len() < few && n <= MOST_WITH_LOCAL && !self.watch.is_over() {
+            let (atoms, trials) = if found.is_empty() { LARGE_PARTS } else { SMALL_PARTS };
+            found.extend(local(support, &sets, atoms, trials, &mut self.draws).into_iter().map(Arc::new));
+        }
+        found
+    }
+
+    /// Takes the best tour again if it is another one: its edges become columns, and its segments are candidates for cuts.
+    fn look_for_a_better_tour(&mut self) -> Result<(), SimplexError> {
+        let cost = self.incumbent.cost();
+        if cost >= self.cost {
+            return Ok(());
+        }
+        self.cost = cost;
+        let Some((_, tour)) = self.incumbent.best() else { return Ok(()) };
+        let instance = self.master.instance();
+        let steps = tour.iter().zip(tour.iter().cycle().skip(1));
+        let edges: Vec<Edge> = steps.map(|(&a, &b)| Edge::of(instance, a, b)).collect();
+        self.master.add_edges(&edges)?;
+        self.tours = vec![tour];
+        Ok(())
+    }
+
+    /// Prices all edges: raises the bound, and adds columns of negative reduced cost. Returns how many.
+    fn price(&mut self) -> Result<usize, SimplexError> {
+        let since = Instant::now();
+        let duals = self.master.duals();
+        let (cuts, _) = self.master.active();
+        let Some(reduced) = Reduced::new(&duals, &cuts, &[]) else {
+            return Err(SimplexError::Nonsense("absurd dual values".into()));
+        };
+        let priced = price(self.master.instance(), &reduced, (0, 0), self.watch);
+        self.root.work.pricing += since.elapsed().as_secs_f64();
+        let Some(mut priced) = priced else { return Ok(0) };
+        if priced.bound > self.root.units {
+            (self.root.units, self.root.bound) = (priced.bound, to_cost(priced.bound));
+            (self.root.duals, self.root.cuts) = (duals, cuts);
+            self.board.raise(self.root.bound);
+        }
+        self.drop_useless(&reduced, priced.bound)?;
+        priced.edges.sort_by_key(|&(edge, reduced)| (reduced, edge));
+        let most = (COLUMNS_PER_NODE * self.master.instance().len()).max(300);
+        let lacking = priced.edges.iter().map(|(edge, _)| *edge).filter(|edge| !self.master.has(edge));
+        let lacking: Vec<Edge> = lacking.take(most).collect();
+        self.master.add_edges(&lacking)
+    }
+
+    /// Deletes columns that no better tour has: a tour with such an edge costs more than the bound and the edge's reduced cost.
+    fn drop_useless(&mut self, reduced: &Reduced, bound: i128) -> Result<(), SimplexError> {
+        let cost = self.incumbent.cost();
+        if cost == i64::MAX {
+            return Ok(());
+        }
+        let room = to_units(cost - 1) - bound;
+        // With the edges of a tour there is always a solution.
+        let steps = self.tours.iter().flat_map(|tour| tour.iter().zip(tour.iter().cycle().skip(1)));
+        let kept: HashSet<(u32, u32)> = steps.map(|(&a, &b)| (a.min(b), a.max(b))).collect();
+        let is_useless = |edge: &Edge, _| {
+            !kept.contains(&(edge.a, edge.b)) && i128::from(reduced.of(edge.a, edge.b, edge.cost)) > room
+        };
+        self.master.drop_edges(is_useless)?;
+        Ok(())
+    }
+
+    /// Lists what the tree needs.
+    fn finish(&mut self, enough: Enough<'_>) -> Result<(), SimplexError> {
+        // Columns that the last solution lacks: without them the tree would start too low.
+        while !self.is_closed() && self.price()? > 0 && self.solve(enough)? {}
+        self.root.objective = self.master.objective();
+        self.root.cutoff = self.incumbent.cost();
+        self.root.state = self.master.save()?;
+        let instance = self.master.instance();
+        let room = to_units(self.root.cutoff - 1) - self.root.units;
+        if self.is_closed() || self.root.cutoff == i64::MAX {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let reduced = Reduced::new(&self.root.duals, &self.root.cuts, &[]);
+        let limit = i64::try_from(room).unwrap_or(i64::MAX / 4);
+        let most = EDGES_PER_NODE * instance.len();
+        let priced = reduced.as_ref().and_then(|reduced| price(instance, reduced, (limit, most), self.watch));
+        self.root.work.pricing += since.elapsed().as_secs_f64();
+        if let Some(priced) = priced.filter(|priced| priced.limit >= limit) {
+            let always = priced.edges.iter().filter(|edge| i128::from(edge.1) < -room).map(|(edge, _)| *edge);
+            self.root.fixed = always.collect();
+            self.root.edges =
+                Some(priced.edges.iter().map(|(edge, _)| *edge).chain(partners(instance)).collect());
+        }
+        Ok(())
+    }
+}

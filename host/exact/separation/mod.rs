@@ -1,0 +1,19 @@
+//! Separation: finds cuts that a fractional solution violates.
+
+mod blossoms;
+mod combs;
+mod draws;
+mod flow;
+mod local;
+mod partition;
+mod shrunk;
+mod subtours;
+#[cfg(test)]
+mod tests;
+mod tighten;
+
+pub use blossoms::blossoms;
+pub use combs::{combs, tighten};
+pub use draws::Draws;
+pub use local::local;
+pub use subtours::{segments, subtours};

@@ -1,0 +1,85 @@
+//! The edges of a fractional solution.
+
+use crate::Cut;
+
+/// A graph of nodes and the edges between them that a solution of the linear program uses: those with `x > 0`.
+#[derive(Clone, Debug)]
+pub struct Support {
+    /// For each node and one more, where its neighbours start.
+    starts: Vec<u32>,
+    /// Neighbours and the value of the edge to each.
+    neighbors: Vec<(u32, f64)>,
+}
+
+impl Support {
+    /// Makes the graph of these edges `(a, b, x)`, each given once, on `n` nodes. Edges of a value below `1e-7` are left out.
+    pub fn new(n: usize, edges: impl Iterator<Item = (u32, u32, f64)> + Clone) -> Support {
+        let edges = edges.filter(|&(_, _, x)| x > TINY);
+        let mut starts = vec![0; n + 1];
+        for (a, b, _) in edges.clone() {
+            starts[a as usize + 1] += 1;
+            starts[b as usize + 1] += 1;
+        }
+        for node in 0..n {
+            starts[node + 1] += starts[node];
+        }
+        let mut ends = starts.clone();
+        let mut neighbors = vec![(0, 0.0); starts[n] as usize];
+        for (a, b, x) in edges {
+            for (from, to) in [(a, b), (b, a)] {
+                neighbors[ends[from as usize] as usize] = (to, x);
+                ends[from as usize] += 1;
+            }
+        }
+        Support { starts, neighbors }
+    }
+
+    /// Returns the number of nodes.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Returns whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the neighbours of a node, each with the value of the edge.
+    pub fn neighbors(&self, node: u32) -> &[(u32, f64)] {
+        &self.neighbors[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
+    }
+
+    /// Returns the sum of the values of all edges at a node.
+    pub fn degree(&self, node: u32) -> f64 {
+        self.neighbors(node).iter().map(|edge| edge.1).sum()
+    }
+
+    /// Returns the value of an edge; 0 if the solution does not use it.
+    pub fn value(&self, a: u32, b: u32) -> f64 {
+        self.neighbors(a).iter().find(|edge| edge.0 == b).map_or(0.0, |edge| edge.1)
+    }
+
+    /// Returns the sum of the values of the edges with one end in a sorted set.
+    pub fn border(&self, set: &[u32]) -> f64 {
+        let outside = |&node: &u32| {
+            let edges = self.neighbors(node).iter().filter(|edge| set.binary_search(&edge.0).is_err());
+            edges.map(|edge| edge.1).sum::<f64>()
+        };
+        set.iter().map(outside).sum()
+    }
+
+    /// Returns by how much the solution violates a cut; negative if it does not.
+    pub fn violation(&self, cut: &Cut) -> f64 {
+        cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
+    }
+
+    /// Returns all edges, each once, with the lower node first.
+    pub fn edges(&self) -> impl Iterator<Item = (u32, u32, f64)> {
+        (0..self.len() as u32).flat_map(|a| {
+            self.neighbors(a).iter().filter(move |edge| edge.0 > a).map(move |&(b, x)| (a, b, x))
+        })
+    }
+}
+
+/// Smaller values are 0.
+const TINY: f64 = 1e-7;

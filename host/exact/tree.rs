@@ -1,0 +1,450 @@
+//! Branch and cut: nodes of the tree are solved by several threads.
+//!
+//! A node is the set of tours that fulfil its branches. It is closed when its bound proves that none of them is shorter than the best
+//! tour known; otherwise a question divides it: whether tours use an edge, or whether they cross the border of a set of nodes twice or
+//! more often. The question is chosen by strong branching: for a few candidates, some iterations of the dual simplex method show how
+//! much each answer raises the bound (Applegate and others 2006, chapter 14).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use antwarp_instance::{Enough, Instance, Watch};
+
+use crate::certificate::{self, Question};
+use crate::duals::{Branch, Duals, Side, to_cost, to_units};
+use crate::master::{Master, State};
+use crate::pricing::Edge;
+use crate::queue::{Open, Queue};
+use crate::separation::{Draws, blossoms, combs, subtours};
+use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
+use crate::{Board, Cut, Incumbent};
+
+/// Rounds of cuts at a node end when this many of them have closed less than a part of the gap.
+const ROUNDS: usize = 4;
+const PART: f64 = 0.06;
+/// Combs are looked for where fewer cuts than this are found otherwise.
+const FEW_CUTS: usize = 30;
+/// Random shrinkings in which combs are looked for, in a round.
+const TRIALS: usize = 12;
+/// Most cuts of a round.
+const MOST_CUTS: usize = 150;
+/// Most candidates for a question, and iterations for each answer.
+const CANDIDATES: usize = 8;
+const PROBE_ITERATIONS: u32 = 60;
+/// Values closer to a whole number than this are whole.
+const WHOLE: f64 = 1e-5;
+/// Cuts that were slack this many times are deleted, if there are this many of them.
+const OLD: u32 = 5;
+const MANY_OLD: usize = 20;
+/// Times that edges are priced at a node before it is divided anyway.
+const MOST_PRICED: usize = 50;
+
+/// What branch and cut begins with.
+pub struct Task<'a> {
+    /// The instance.
+    pub instance: &'a Instance,
+    /// Makes linear programs.
+    pub solver: &'a dyn Solver,
+    /// The best tour.
+    pub incumbent: &'a Incumbent,
+    /// The edges that a better tour can have, with those that every better tour has.
+    pub left: &'a [Edge],
+    /// The root's linear program, whose fixed edges are those that every better tour has.
+    pub root: State,
+    /// The root's bound.
+    pub bound: i64,
+    /// The root's optimum.
+    pub optimum: f64,
+    /// Where the proof stands.
+    pub board: &'a Board,
+    /// Where a certificate is kept.
+    pub ledger: Option<&'a Ledger>,
+}
+
+/// How branch and cut ended.
+#[derive(Clone, Debug, Default)]
+pub struct Ended {
+    /// No tour costs less; at most the cost of the best tour.
+    pub bound: i64,
+    /// Seconds of all threads in linear programs.
+    pub lp_seconds: f64,
+    /// Why nodes had to be given up, if there are any.
+    pub trouble: Option<SimplexError>,
+}
+
+/// The parts of a certificate, which threads add.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    parts: Mutex<Parts>,
+}
+
+#[derive(Debug, Default)]
+struct Parts {
+    cuts: Vec<Arc<Cut>>,
+    numbers: HashMap<Arc<Cut>, usize>,
+    tree: certificate::Tree,
+}
+
+impl Ledger {
+    fn parts(&self) -> MutexGuard<'_, Parts> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps dual values by which edges are excluded and fixed at the root; their cuts are these.
+    pub fn reduce(&self, duals: &Duals, cuts: &[Arc<Cut>]) {
+        let mut parts = self.parts();
+        let by = parts.numbered(duals, cuts);
+        parts.tree.reduce(certificate::Tree::ROOT, by);
+    }
+
+    /// Closes a node by dual values; those of the sets that were branched on come in the order of the branches.
+    pub fn close(&self, place: usize, duals: &Duals, cuts: &[Arc<Cut>], sets: Vec<i64>) {
+        let mut parts = self.parts();
+        let by = parts.numbered(duals, cuts);
+        parts.tree.close(place, Duals { branches: sets.into_iter().enumerate().collect(), ..by });
+    }
+
+    fn divide(&self, place: usize, question: Question) -> [usize; 2] {
+        self.parts().tree.divide(place, question)
+    }
+
+    /// Returns the cuts and the tree; `None` if a node is still open.
+    pub fn into_parts(self) -> Option<(Vec<Arc<Cut>>, Vec<certificate::Node>)> {
+        let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Some((parts.cuts, parts.tree.into_nodes()?))
+    }
+}
+
+impl Parts {
+    /// Returns dual values with the numbers that cuts have here.
+    fn numbered(&mut self, duals: &Duals, cuts: &[Arc<Cut>]) -> Duals {
+        let mut number = |cut: &Arc<Cut>| {
+            *self.numbers.entry(cut.clone()).or_insert_with(|| {
+                self.cuts.push(cut.clone());
+                self.cuts.len() - 1
+            })
+        };
+        let cuts = duals.cuts.iter().map(|&(cut, y)| (number(&cuts[cut]), y)).collect();
+        Duals { nodes: duals.nodes.clone(), cuts, branches: Vec::new() }
+    }
+}
+
+/// A node of the tree.
+struct Node {
+    /// Its number in the certificate.
+    place: usize,
+    /// Its linear program, to begin with.
+    state: State,
+    /// The sets that were branched on from the root to here, in order.
+    sets: Vec<Branch>,
+}
+
+/// What became of a node.
+enum Fate {
+    Closed,
+    Divided(Vec<Open<Node>>),
+    /// Time is up.
+    Left,
+    /// It can be neither closed nor divided.
+    Stuck,
+}
+
+/// Solves the tree until all nodes are closed, or the watch is over.
+pub fn branch_and_cut(task: &Task<'_>, threads: usize, enough: Enough<'_>) -> Ended {
+    let watch = Watch::new(enough);
+    let root = Node { place: certificate::Tree::ROOT, state: task.root.clone(), sets: Vec::new() };
+    let queue = Queue::new(Open { bound: task.bound, estimate: task.optimum, node: root }, threads);
+    let ended = Mutex::new(Ended::default());
+    std::thread::scope(|scope| {
+        for number in 0..threads {
+            let (queue, watch, ended) = (&queue, &watch, &ended);
+            let worker = move || {
+                let _close = ClosesInPanic(queue);
+                let done = work(task, queue, number, watch);
+                let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+                ended.lp_seconds += done.lp_seconds;
+                ended.trouble = ended.trouble.take().or(done.trouble);
+            };
+            // Without this thread there are others, unless it is the first.
+            let name = format!("tree {number}");
+            if std::thread::Builder::new().name(name).spawn_scoped(scope, worker).is_err() {
+                if number == 0 {
+                    queue.close();
+                }
+                break;
+            }
+        }
+    });
+    let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let cost = task.incumbent.cost();
+    ended.bound = queue.bound().map_or(cost, |bound| bound.max(task.bound).min(cost));
+    ended
+}
+
+/// Ends the work of the other threads if one panics.
+struct ClosesInPanic<'a>(&'a Queue<Node>);
+
+impl Drop for ClosesInPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close();
+        }
+    }
+}
+
+/// Solves nodes on one thread.
+fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) -> Ended {
+    let mut done = Ended::default();
+    let mut master: Option<Master<'_>> = None;
+    let mut draws = Draws::new(number as u64);
+    while let Some(Open { bound, node, .. }) = queue.take(number, task.board, watch) {
+        task.board.count_node();
+        let mut solver = NodeSolver { task, watch, draws: &mut draws, bound };
+        let mut fate = Err(SimplexError::Failed("not begun".into()));
+        // A program that failed is made anew, once.
+        for _ in 0..2 {
+            if master.is_none() {
+                match Master::new(task.instance, task.solver) {
+                    Ok(made) => master = Some(made),
+                    Err(error) => fate = Err(error),
+                }
+            }
+            let Some(program) = &mut master else { continue };
+            fate = solver.solve(program, &node);
+            if fate.is_ok() {
+                break;
+            }
+            done.lp_seconds += master.take().map_or(0.0, |program| program.work().0);
+        }
+        match fate {
+            Ok(Fate::Closed) => queue.give(number, Vec::new(), task.board),
+            Ok(Fate::Divided(children)) => queue.give(number, children, task.board),
+            Ok(Fate::Left) => {
+                let estimate = f64::MAX;
+                queue.give(number, vec![Open { bound: solver.bound, estimate, node }], task.board);
+                break;
+            }
+            Ok(Fate::Stuck) => {
+                let why = "a node of the tree could neither be closed nor divided";
+                done.trouble = Some(SimplexError::Failed(why.into()));
+                queue.lose(number, solver.bound);
+            }
+            Err(error) => {
+                done.trouble = Some(error);
+                queue.lose(number, solver.bound);
+            }
+        }
+    }
+    done.lp_seconds += master.map_or(0.0, |program| program.work().0);
+    done
+}
+
+/// Solves one node.
+struct NodeSolver<'a, 'b> {
+    task: &'a Task<'b>,
+    watch: &'a Watch<'a>,
+    draws: &'a mut Draws,
+    /// The node's bound, which is proven.
+    bound: i64,
+}
+
+impl NodeSolver<'_, '_> {
+    fn solve(&mut self, master: &mut Master<'_>, node: &Node) -> Result<Fate> {
+        master.load(&node.state)?;
+        let enough = || self.watch.is_over();
+        let limits = Limits { iterations: None, objective: None, enough: &enough };
+        let mut history: Vec<f64> = Vec::new();
+        let mut priced = 0;
+        loop {
+            let status = master.solve(&limits)?;
+            if status == Status::Interrupted || self.watch.is_over() {
+                return Ok(Fate::Left);
+            }
+            let cutoff = self.task.incumbent.cost();
+            let is_infeasible = status != Status::Optimal;
+            let optimum = if is_infeasible { f64::INFINITY } else { master.objective() };
+            if optimum > cutoff as f64 - 1.0 {
+                let duals = if is_infeasible { master.contradiction(cutoff)? } else { Some(master.duals()) };
+                let Some((is_closed, missing)) = duals.and_then(|duals| self.close(master, node, &duals))
+                else {
+                    return Ok(Fate::Stuck);
+                };
+                if is_closed {
+                    return Ok(Fate::Closed);
+                }
+                if !missing.is_empty() && priced < MOST_PRICED {
+                    priced += 1;
+                    master.add_edges(&missing)?;
+                    continue;
+                }
+                if is_infeasible {
+                    return Ok(Fate::Stuck);
+                }
+            }
+            history.push(optimum);
+            let has_stalled = history.len() > ROUNDS && {
+                let gain = optimum - history[history.len() - 1 - ROUNDS];
+                gain < PART * (cutoff as f64 - 1.0 - optimum).max(0.0)
+            };
+            if !has_stalled && self.cut(master)? > 0 {
+                master.purge(OLD, MANY_OLD)?;
+                continue;
+            }
+            let duals = master.duals();
+            let missing = self.close(master, node, &duals).map_or(Vec::new(), |closed| closed.1);
+            if !missing.is_empty() && priced < MOST_PRICED {
+                priced += 1;
+                master.add_edges(&missing)?;
+                history.clear();
+                continue;
+            }
+            if let Some(tour) = whole_tour(master) {
+                let cost = self.task.instance.check_tour(&tour);
+                if cost.is_ok_and(|cost| self.task.incumbent.offer(cost, &tour)) {
+                    continue;
+                }
+            }
+            return match self.question(master)? {
+                Some(question) => self.divide(master, node, question).map(Fate::Divided),
+                None => Ok(Fate::Stuck),
+            };
+        }
+    }
+
+    /// Closes the node if these dual values prove that it has no better tour. Returns whether it is closed, and the edges that are
+    /// missing in the linear program, those with the lowest reduced costs; `None` if the values are absurd.
+    fn close(&mut self, master: &Master<'_>, node: &Node, duals: &Duals) -> Option<(bool, Vec<Edge>)> {
+        let (bound, missing) = master.bound(duals, self.task.left)?;
+        let cutoff = self.task.incumbent.cost();
+        let is_closed = bound > to_units(cutoff.saturating_sub(1));
+        if is_closed && let Some(ledger) = self.task.ledger {
+            let (cuts, branches) = master.active();
+            let mut sets = vec![0; node.sets.len()];
+            for &(branch, y) in &duals.branches {
+                sets[node.sets.iter().position(|set| *set == branches[branch])?] += y;
+            }
+            ledger.close(node.place, duals, &cuts, sets);
+        }
+        self.bound = self.bound.max(to_cost(bound).min(cutoff));
+        Some((is_closed, missing))
+    }
+
+    /// Adds cuts that the solution violates. Returns how many.
+    fn cut(&mut self, master: &mut Master<'_>) -> Result<usize> {
+        let support = master.support();
+        let mut found = subtours(&support);
+        if found.len() < FEW_CUTS {
+            found.extend(blossoms(&support));
+        }
+        if found.len() < FEW_CUTS {
+            let (cuts, _) = master.active();
+            let sets: Vec<Arc<[u32]>> = cuts.iter().flat_map(|cut| cut.sets().iter().cloned()).collect();
+            found.extend(combs(&support, &sets, TRIALS, self.draws));
+        }
+        found.truncate(MOST_CUTS);
+        let added = master.add_cuts(found.into_iter().map(Arc::new))?;
+        self.task.board.count_cuts(added);
+        Ok(added)
+    }
+
+    /// Returns the question whose worse answer raises the bound the most, and by how much each answer does.
+    fn question(&mut self, master: &mut Master<'_>) -> Result<Option<(Question, [f64; 2])>> {
+        let cutoff = self.task.incumbent.cost() as f64;
+        let mut edges: Vec<(f64, Edge)> = master
+            .edges()
+            .iter()
+            .zip(master.values())
+            .filter(|&(_, &x)| x > WHOLE && x < 1.0 - WHOLE)
+            .map(|(&edge, &x)| ((x - 0.5).abs(), edge))
+            .collect();
+        edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        edges.truncate(CANDIDATES);
+        let most = (cutoff - 1.0 - master.objective()).max(1.0);
+        let enough = || self.watch.is_over();
+        let limits = Limits { iterations: Some(PROBE_ITERATIONS), objective: None, enough: &enough };
+        let score = |[one, other]: [f64; 2]| 10.0 * one.min(other) + one.max(other);
+        let mut best: Option<(Question, [f64; 2])> = None;
+        let mut consider = |question: Question, gains: [f64; 2]| {
+            if best.as_ref().is_none_or(|best| score(gains) > score(best.1)) {
+                best = Some((question, gains));
+            }
+        };
+        for &(_, edge) in &edges {
+            let [unused, used] = master.probe_edge(edge, &limits, most)?;
+            consider(Question::Edge(edge.a, edge.b), [used, unused]);
+        }
+        for set in self.sets_to_ask(master) {
+            let gains = master.probe_set(&set, &limits, most)?;
+            consider(Question::Set(set), gains);
+        }
+        Ok(best)
+    }
+
+    /// Returns sets of cuts whose borders have a value near 3.
+    fn sets_to_ask(&self, master: &Master<'_>) -> Vec<Arc<[u32]>> {
+        let (cuts, _) = master.active();
+        let mut sets: Vec<&Arc<[u32]>> = cuts.iter().flat_map(|cut| cut.sets()).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let value = |set: &Arc<[u32]>| master.left_side(&Cut::subtour(set.to_vec()));
+        let valued = sets.into_iter().map(|set| ((value(set) - 3.0).abs(), set));
+        let mut valued: Vec<_> = valued.filter(|(far, _)| *far < 0.8).collect();
+        valued.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
+        valued.into_iter().take(CANDIDATES / 2).map(|(_, set)| set.clone()).collect()
+    }
+
+    /// Divides the node.
+    fn divide(
+        &mut self,
+        master: &mut Master<'_>,
+        node: &Node,
+        (question, gains): (Question, [f64; 2]),
+    ) -> Result<Vec<Open<Node>>> {
+        let state = master.save()?;
+        let places = match self.task.ledger {
+            Some(ledger) => ledger.divide(node.place, question.clone()),
+            None => [0; 2],
+        };
+        let estimate = master.objective();
+        let child = |((first, gain), place): ((bool, f64), usize)| {
+            let (mut state, mut sets) = (state.clone(), node.sets.clone());
+            match &question {
+                &Question::Edge(a, b) => state.fixed.push((Edge::of(self.task.instance, a, b), first)),
+                Question::Set(set) => {
+                    let side = if first { Side::Two } else { Side::FourOrMore };
+                    let branch = Branch { set: set.clone(), side };
+                    state.branches.push(branch.clone());
+                    state.rows.push(Standing::Basic);
+                    sets.push(branch);
+                }
+            }
+            Open { bound: self.bound, estimate: estimate + gain, node: Node { place, state, sets } }
+        };
+        Ok([true, false].into_iter().zip(gains).zip(places).map(child).collect())
+    }
+}
+
+/// Returns the tour that the solution is, if it is one.
+fn whole_tour(master: &Master<'_>) -> Option<Vec<u32>> {
+    let n = master.instance().len();
+    let mut beside = vec![[u32::MAX; 2]; n];
+    for (edge, &x) in master.edges().iter().zip(master.values()) {
+        if x < WHOLE {
+            continue;
+        }
+        if x < 1.0 - WHOLE {
+            return None;
+        }
+        for (from, to) in [(edge.a, edge.b), (edge.b, edge.a)] {
+            let free = beside[from as usize].iter_mut().find(|other| **other == u32::MAX)?;
+            *free = to;
+        }
+    }
+    let (mut tour, mut before, mut at) = (vec![0], 0, beside[0][0]);
+    while at != 0 && tour.len() <= n {
+        tour.push(at);
+        let [one, other] = *beside.get(at as usize)?;
+        (before, at) = (at, if one == before { other } else { one });
+    }
+    (tour.len() == n && at == 0).then_some(tour)
+}
