@@ -14,5 +14,6 @@ pub mod solver;
 
 pub use antwarp_engine as engine;
 pub use antwarp_engine::bound;
+pub use antwarp_exact as exact;
 pub use antwarp_instance as instance;
 use antwarp_instance::memory;

@@ -1,4 +1,4 @@
-//! `antwarp check`: whether a tour is valid, and how long it is.
+//! `antwarp check`: whether a tour is valid, and how long it is; whether a certificate proves that none is shorter.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,10 @@ use super::output::{self, Output};
 use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result};
+use crate::exact::certificate::{self, Certificate, Refusal, Verified};
 use crate::instance::{Cost, Instance, InstanceError, tour_file};
 use crate::report::{Known, coarse, coarse_warning, shape_text};
+use crate::solver::proof::Prover;
 
 /// Arguments of `antwarp check`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +20,11 @@ pub struct Args {
     #[arg(value_name = "FILE|NAME")]
     instance: PathBuf,
     /// A TSPLIB tour file, or a bare list of node numbers
-    tour: PathBuf,
+    #[arg(required_unless_present = "certificate")]
+    tour: Option<PathBuf>,
+    /// Check a proof that `solve --certificate` wrote, instead of a tour
+    #[arg(long, value_name = "FILE", conflicts_with = "tour")]
+    certificate: Option<PathBuf>,
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
@@ -38,28 +44,39 @@ struct Finding {
 /// Checks a tour.
 pub fn run(args: Args) -> Result<Outcome> {
     args.shape.refuse_start_alone()?;
-    let inputs: [(&str, &Path); 2] = [(output::INSTANCE, &args.instance), ("the tour", &args.tour)];
-    let inputs: Vec<_> = inputs.into_iter().chain(args.shape.files()).collect();
+    let tour = args.tour.iter().map(|path| ("the tour", &**path));
+    let certificate = args.certificate.iter().map(|path| ("the certificate", &**path));
+    let instance: (&str, &Path) = (output::INSTANCE, &args.instance);
+    let inputs: Vec<_> =
+        [instance].into_iter().chain(tour).chain(certificate).chain(args.shape.files()).collect();
     output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(None, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
-    let finding = find(&instance, &args)?;
+    match (&args.certificate, &args.tour) {
+        (Some(path), _) => check_certificate(&instance, path, &args),
+        (None, Some(path)) => check_tour(&instance, path, &args),
+        (None, None) => Err(Error::Usage("give a tour, or --certificate FILE".to_owned())),
+    }
+}
+
+fn check_tour(instance: &Instance, path: &Path, args: &Args) -> Result<Outcome> {
+    let finding = find(instance, path)?;
     if let Some(output) = &args.json {
-        let value = as_json(&instance, &finding);
+        let value = as_json(instance, &finding);
         output.write(|out| writeln!(out, "{value}"))?;
     }
     if let Some(problem) = finding.problem {
         return Err(problem);
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
-        let text = finding.cost.map_or_else(String::new, |cost| as_text(&instance, cost));
+        let text = finding.cost.map_or_else(String::new, |cost| as_text(instance, cost));
         output::deliver(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(Outcome::Done)
 }
 
-fn find(instance: &Instance, args: &Args) -> Result<Finding> {
-    let tour = match tour_file::read_with(&args.tour, instance) {
+fn find(instance: &Instance, path: &Path) -> Result<Finding> {
+    let tour = match tour_file::read_with(path, instance) {
         Ok(tour) => {
             announce_tour(&tour);
             tour.nodes
@@ -68,7 +85,7 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
         Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
     };
     let cost = instance.check_tour(&tour).map_err(|error| Error::Bug(error.to_string()))?;
-    let wrong = |what: String| Error::WrongTour(format!("{}: {what}", args.tour.display()));
+    let wrong = |what: String| Error::WrongTour(format!("{}: {what}", path.display()));
     let unused = instance.unused_fixed_edge(&tour).map(|(a, b)| {
         let (a, b) = (instance.id(a), instance.id(b));
         let edge = if instance.is_symmetric() { format!("{a}-{b}") } else { format!("from {a} to {b}") };
@@ -77,10 +94,7 @@ fn find(instance: &Instance, args: &Args) -> Result<Finding> {
     let end = wrong_end(instance, &tour).map(wrong);
     let forbidden = instance.forbidden_steps(&tour).first().map(|&(from, to)| {
         let (from, to) = (instance.label(from), instance.label(to));
-        Error::Forbidden(format!(
-            "{}: the tour goes from {from} to {to}, which is forbidden",
-            args.tour.display()
-        ))
+        Error::Forbidden(format!("{}: the tour goes from {from} to {to}, which is forbidden", path.display()))
     });
     let coarse = coarse(instance, &tour);
     if let Some(length) = coarse {
@@ -130,4 +144,109 @@ fn as_json(instance: &Instance, finding: &Finding) -> serde_json::Value {
         "best_known": known,
         "gap_percent": inside.zip(known).and_then(|(cost, known)| known.gap_percent(cost)),
     })
+}
+
+/// Checks a certificate.
+fn check_certificate(instance: &Instance, path: &Path, args: &Args) -> Result<Outcome> {
+    let missing = "give the file that `solve --certificate` wrote";
+    let certificate = certificate::read(path).map_err(|error| error.where_missing(missing))?;
+    let prover = Prover::new(instance)?;
+    let checked = certificate::check(prover.closed(), &certificate);
+    let proven = checked.as_ref().ok().map(|verified| Proven::new(&prover, instance, verified, &certificate));
+    if let Some(output) = &args.json {
+        let value = match (&checked, &proven) {
+            (Ok(verified), Some(proven)) => proven.as_json(instance, verified),
+            (Err(refusal), _) => json!({
+                "instance": instance.name(),
+                "nodes": instance.len(),
+                "valid": false,
+                "problem": refusal.to_string(),
+            }),
+            (Ok(_), None) => {
+                return Err(Error::Bug("nothing is known about a verified certificate".to_owned()));
+            }
+        };
+        output.write(|out| writeln!(out, "{value}"))?;
+    }
+    let verified = checked.map_err(|refusal| refused(path, &refusal))?;
+    if let Some(proven) = proven.filter(|_| !args.json.as_ref().is_some_and(Output::is_stdout)) {
+        let text = proven.as_text(instance, &verified);
+        output::deliver(|out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn refused(path: &Path, refusal: &Refusal) -> Error {
+    Error::WrongTour(format!("{}: the certificate proves nothing: {refusal}", path.display()))
+}
+
+/// What a certificate proves, in the user's unit.
+struct Proven {
+    cost: Cost,
+    bound: Cost,
+    percent: Option<f64>,
+}
+
+impl Proven {
+    fn new(
+        prover: &Prover<'_>,
+        instance: &Instance,
+        verified: &Verified,
+        certificate: &Certificate,
+    ) -> Proven {
+        let offset = prover.offset();
+        let tour = prover.outward(certificate.tour.clone());
+        let cost =
+            tour.map_or_else(|| instance.cost(verified.cost + offset), |tour| instance.tour_cost(&tour));
+        let bound = instance.lower_bound(verified.bound + offset);
+        Proven { cost, bound, percent: cost.percent_above(bound) }
+    }
+
+    fn as_text(&self, instance: &Instance, verified: &Verified) -> String {
+        let Verified { subtours, combs, hypergraphs, nodes, leaves, .. } = *verified;
+        let unit = instance.unit();
+        let (cost, bound) = (unit.show(self.cost), unit.show(self.bound));
+        let proof = match (verified.is_optimal(), instance.is_exact()) {
+            (true, true) => "valid: no tour is shorter".to_owned(),
+            (true, false) => "valid: no tour is shorter, up to the resolution of costs".to_owned(),
+            (false, _) => match self.percent {
+                Some(percent) => {
+                    format!("valid: the tour is at most {percent:.4} % longer than the shortest")
+                }
+                None => "valid: no tour costs less than the lower bound".to_owned(),
+            },
+        };
+        let edges = verified.edges.map_or_else(String::new, |edges| {
+            format!("{:<12} {edges} could be in a better tour; {} must be\n", "edges", verified.fixed)
+        });
+        format!(
+            "{:<12} {proof}\n{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {subtours} subtours, {combs} combs, {hypergraphs} hypergraphs: \
+             each holds for every tour\n{edges}{:<12} {nodes} nodes; the bounds of all {leaves} leaves recomputed\n",
+            "proof",
+            "tour",
+            instance.len(),
+            "cost",
+            "lower bound",
+            "cuts",
+            "tree",
+        )
+    }
+
+    fn as_json(&self, instance: &Instance, verified: &Verified) -> serde_json::Value {
+        json!({
+            "instance": instance.name(),
+            "nodes": instance.len(),
+            "valid": true,
+            "problem": null,
+            "optimal": verified.is_optimal() && instance.is_exact(),
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap_percent": self.percent,
+            "subtours": verified.subtours,
+            "combs": verified.combs,
+            "hypergraphs": verified.hypergraphs,
+            "tree_nodes": verified.nodes,
+            "tree_leaves": verified.leaves,
+        })
+    }
 }

@@ -29,6 +29,8 @@ pub const OUTPUT: u8 = 5;
 pub const INVALID_TOUR: u8 = 6;
 /// Exit status if a tour has a forbidden pair.
 pub const FORBIDDEN: u8 = 7;
+/// Exit status if a tour was to be proven the shortest one, and was not.
+pub const UNPROVEN: u8 = 8;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
@@ -116,9 +118,12 @@ impl Error {
             | Error::RunFailed(_)
             | Error::MemoryRanOut
             | Error::NoThread(_) => BACKEND,
-            Error::Solve(SolveError::Backend(_) | SolveError::CutShort { .. } | SolveError::Wrong { .. }) => {
-                BACKEND
-            }
+            Error::Solve(
+                SolveError::Backend(_)
+                | SolveError::CutShort { .. }
+                | SolveError::NoThread(_)
+                | SolveError::Wrong { .. },
+            ) => BACKEND,
             Error::Output { .. } => OUTPUT,
             // A reader that has seen enough closes the pipe: that is not a failure.
             Error::Stdout(cause) if cause.kind() == io::ErrorKind::BrokenPipe => 0,

@@ -44,6 +44,8 @@ pub enum Outcome {
     Done,
     /// An interrupt came; the best result until then was written.
     Interrupted,
+    /// The best tour was written, but it was not proven in time that no other is shorter.
+    Unproven,
 }
 
 const AFTER_HELP: &str = "\
@@ -54,8 +56,9 @@ Exit status:
   3    an input file cannot be read, is invalid, or is of a kind that cannot be solved
   4    the backend is not available or failed
   5    an output cannot be written
-  6    check: the tour is invalid
+  6    check: the tour is invalid, or the certificate proves nothing
   7    no tour without a forbidden pair was found
+  8    solve --prove: the tour was not proven to be the shortest one
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
 /// Finds short tours fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
@@ -106,6 +109,7 @@ fn run_line() -> ExitCode {
         Ok(Ok(_)) if spare::is_spent() => ExitCode::from(Error::MemoryRanOut.print()),
         Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
+        Ok(Ok(Outcome::Unproven)) => ExitCode::from(error::UNPROVEN),
         Ok(Err(error)) => {
             let status = error.print();
             ExitCode::from(if patience::was_interrupted() { error::INTERRUPTED } else { status })

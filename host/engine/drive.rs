@@ -127,6 +127,11 @@ pub trait Observe<C = i64, B = Vec<u32>> {
         let _ = (cost, best);
     }
 
+    /// Returns whether better results are needed after the batch that found them; by default, no.
+    fn wants_better(&self) -> bool {
+        false
+    }
+
     /// Returns whether a checkpoint is due; asked after every batch, and when the run stops (`is_end`). By default, never.
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
         let _ = is_end;
@@ -290,7 +295,7 @@ fn advance<C: Copy + PartialOrd, B>(
         let status = engine.status();
         let Some(best_cost) = status.best_cost else { continue };
         trace.note(Some(best_cost), "islands");
-        let is_time = kept_at.elapsed() >= KEEP_EVERY || took >= LONG;
+        let is_time = kept_at.elapsed() >= KEEP_EVERY || took >= LONG || observe.wants_better();
         if is_time && kept.as_ref().is_none_or(|kept| best_cost < kept.0) {
             let (_, best) = kept.insert((best_cost, engine.best()?));
             observe.better(best_cost, best);

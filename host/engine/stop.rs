@@ -46,6 +46,8 @@ pub enum StopReason {
     PublishedOptimum,
     /// The tour is proven to be optimal, by this run itself.
     Optimal,
+    /// The tour is proven to be optimal for lengths as they are rounded internally.
+    OptimalRounded,
     /// No improvement for the given number of iterations.
     Stagnation,
     /// No move of the local search made the tour shorter, and no kicks were requested.
@@ -56,6 +58,13 @@ pub enum StopReason {
     Settled,
     /// An error occurred; the best tour until then was kept.
     Failure,
+}
+
+impl StopReason {
+    /// Returns whether the run proved that no tour is shorter.
+    pub fn is_proof(self) -> bool {
+        matches!(self, StopReason::Optimal | StopReason::OptimalRounded)
+    }
 }
 
 impl<C> Stop<C> {

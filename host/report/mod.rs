@@ -19,6 +19,7 @@ use crate::cluster::Facts;
 use crate::engine::{Better, Stop, StopReason};
 use crate::instance::{BestKnown, Cost, Ends, Instance, Kind, Unit};
 use crate::solver::Solution;
+use crate::solver::proof::Proof;
 
 /// A finished run, with everything needed to repeat it.
 #[derive(Clone, Debug, Serialize)]
@@ -159,6 +160,8 @@ pub struct Bounded {
     pub trees: Option<u32>,
     /// Number of edges that were added to the sparse graph of the trees.
     pub priced_in: Option<usize>,
+    /// Number of nodes of the tree of branch and cut; `None` without one.
+    pub nodes: Option<u64>,
     /// Seconds to compute it.
     pub seconds: f64,
     /// How costs are shown.
@@ -176,16 +179,39 @@ impl Bounded {
             length,
             trees: Some(bound.trees),
             priced_in: Some(bound.priced_in),
+            nodes: None,
             seconds: bound.seconds,
             unit: instance.unit(),
             most_percent: cost.percent_above(length),
         }
     }
 
+    /// Compares what was proven about an instance with a tour of this cost; `None` if nothing was.
+    pub fn proven(proof: &Proof, instance: &Instance, cost: Cost) -> Option<Bounded> {
+        let length = instance.lower_bound(proof.bound?);
+        Some(Bounded {
+            length,
+            trees: None,
+            priced_in: None,
+            nodes: Some(proof.outcome.nodes),
+            seconds: proof.outcome.seconds,
+            unit: instance.unit(),
+            most_percent: cost.percent_above(length),
+        })
+    }
+
     /// Returns the exact bound of a tour that was found by enumeration.
     pub fn exact(instance: &Instance, cost: Cost, seconds: f64) -> Bounded {
         let (length, most_percent) = (cost, Some(0.0));
-        Bounded { length, trees: None, priced_in: None, seconds, unit: instance.unit(), most_percent }
+        Bounded {
+            length,
+            trees: None,
+            priced_in: None,
+            nodes: None,
+            seconds,
+            unit: instance.unit(),
+            most_percent,
+        }
     }
 }
 

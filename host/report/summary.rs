@@ -76,6 +76,7 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
         StopReason::Target => "stopped at the target",
         StopReason::PublishedOptimum => "stopped at the published optimum",
         StopReason::Optimal => "stopped: optimal",
+        StopReason::OptimalRounded => "stopped: optimal for rounded lengths",
         StopReason::LocalOptimum => "stopped at a local optimum",
         StopReason::Settled => "stopped: restarts find no shorter tour",
         StopReason::Stagnation => "stopped by stagnation",

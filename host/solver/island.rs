@@ -170,6 +170,10 @@ impl Observe for Outward<'_> {
         self.observe.no_checkpoint();
     }
 
+    fn wants_better(&self) -> bool {
+        self.observe.wants_better()
+    }
+
     fn keeps_checkpoints(&self) -> bool {
         self.observe.keeps_checkpoints()
     }

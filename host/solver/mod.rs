@@ -10,6 +10,7 @@ mod island;
 pub mod lin_kernighan;
 mod papers;
 mod placement;
+pub mod proof;
 pub mod resumed;
 pub mod settings;
 mod side_by_side;
@@ -363,6 +364,9 @@ pub enum SolveError {
     /// No tour fits the instance: its ends, fixed edges and forbidden pairs contradict each other.
     #[error("{0}: {help}", help = .0.remedy())]
     Shape(#[from] InstanceError),
+    /// The system cannot start a thread.
+    #[error("cannot start a thread: {0}; raise the limits (`ulimit -u`, `ulimit -v`), or end other programs")]
+    NoThread(String),
     /// The backend failed before there was a tour.
     #[error(transparent)]
     Backend(#[from] BackendError),

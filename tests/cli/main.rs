@@ -29,6 +29,7 @@ mod limits;
 mod local_search;
 #[cfg(target_os = "linux")]
 mod outputs;
+mod proofs;
 mod refusals;
 mod search;
 mod settings;
@@ -55,6 +56,7 @@ fn main() -> std::process::ExitCode {
             local_search::TESTS,
             #[cfg(target_os = "linux")]
             outputs::TESTS,
+            proofs::TESTS,
             refusals::TESTS,
             search::TESTS,
             settings::TESTS,

@@ -34,6 +34,9 @@ pub struct Args {
     /// if no optimum is known and it costs next to nothing
     #[arg(long)]
     pub(super) bound: bool,
+    /// Go on until the tour is proven to be the shortest one, or to the time limit if there is one; exit status 8 if it was not proven
+    #[arg(long, conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
+    pub(super) prove: bool,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
@@ -154,6 +157,9 @@ pub(super) struct Outputs {
     /// It is a TSPLIB tour file of many tours. The current generation is finished first, whatever stops the run
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
+    /// Write the proof that the tour is the shortest one, for `antwarp check --certificate`; implies --prove
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
+    pub(super) certificate: Option<Output>,
     /// Write the run to this file now and then, for --resume
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<Output>,
@@ -166,6 +172,11 @@ pub(super) struct Outputs {
 }
 
 impl Args {
+    /// Returns whether a proof is requested.
+    pub(super) fn proves(&self) -> bool {
+        self.prove || self.outputs.certificate.is_some()
+    }
+
     /// Returns how to read the instance.
     pub(in super::super) fn reading_options(&self) -> ReadOptions {
         self.reading.options()

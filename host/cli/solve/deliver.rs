@@ -11,6 +11,7 @@ use crate::instance::{Metric, tour_file};
 use crate::report::svg::Picture;
 use crate::report::{Report, itinerary};
 use crate::solver::genetic::Individuals;
+use crate::solver::proof::Proof;
 use crate::solver::{Solution, SolveError};
 
 /// Number of places shown at each end of a long tour.
@@ -23,7 +24,7 @@ impl Plan {
         &self,
         solution: &Solution,
         report: &Report,
-        individuals: Option<&mut Individuals<'_>>,
+        (individuals, proof): (Option<&mut Individuals<'_>>, Option<&Proof>),
         kept: Option<&Path>,
     ) -> Result<()> {
         // Whether the tour is in an output, or whoever reads it has seen enough; and whether it is in one for certain.
@@ -35,6 +36,7 @@ impl Plan {
             (true, self.write_json(report)),
             (false, self.write_svg(solution)),
             (false, self.write_population(solution, individuals)),
+            (false, self.write_certificate(proof)),
         ] {
             match written {
                 Ok(done) => {
@@ -104,6 +106,16 @@ impl Plan {
             labels: self.instance.names().map(|names| names.to_vec()).unwrap_or_default(),
         };
         output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
+    }
+
+    /// Writes the certificate of a proof.
+    fn write_certificate(&self, proof: Option<&Proof>) -> Result<bool> {
+        let Some(output) = &self.outputs.certificate else { return Ok(false) };
+        match proof.and_then(|proof| proof.certificate.as_ref()) {
+            Some(certificate) => output.write(|out| certificate.write(out))?,
+            None => output::tell("antwarp: there is no complete proof, so no certificate was written"),
+        }
+        Ok(false)
     }
 
     /// Writes the population. If the run failed, that failure is the one to report, and a failure here only prints a line.
@@ -238,6 +250,7 @@ impl Outputs {
             ("json", &self.json),
             ("svg", &self.svg),
             ("population", &self.save_population),
+            ("certificate", &self.certificate),
             ("checkpoint", &self.checkpoint),
         ];
         named.into_iter().filter_map(|(name, output)| output.as_ref().map(|output| (name, output)))

@@ -19,17 +19,19 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::error::once;
-use super::options::{MachineArgs, Share};
+use super::options::{DEFAULT_TIME, MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::reading::announce_tour;
-use super::{Error, Outcome, Result, checkpoints, signals};
+use super::{Error, Outcome, Result, checkpoints, output, signals};
 use crate::cluster::{self, Facts, Ledger, Topology, World};
 use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager, start};
+use crate::exact;
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
+use crate::solver::proof::{self, Prover};
 use crate::solver::resumed::Island;
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
@@ -68,6 +70,10 @@ struct Plan {
     resumed: Option<Checkpoint>,
     /// Whether a lower bound is requested.
     bound: bool,
+    /// Whether a proof is requested.
+    asks_proof: bool,
+    /// Whether one is possible, too.
+    prove: bool,
     /// The target as given.
     target: Option<f64>,
     /// The node where the tour should start.
@@ -154,7 +160,8 @@ fn lead(
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
         // A bound starts anew when a run continues.
         let ahead = stop.spent(stop.before);
-        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &ahead).filter(|_| is_told);
+        let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &ahead);
+        let beside = beside.filter(|_| is_told && !plan.prove);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &ahead));
         // What this rank finds reaches rank 0 with what the others find.
         let (tell, better) = sync_channel(1);
@@ -166,6 +173,7 @@ fn lead(
             Arc::new(Voyager { from: 0, cost, tour })
         });
         let keeper = better.and_then(|better| Keeper::begin(scope, plan, (better, known), &line));
+        let proven = RefCell::new(None);
         let deliver = |solution: &Solution,
                        islands: Option<Facts>,
                        individuals: Option<&mut Individuals<'_>>| {
@@ -183,9 +191,14 @@ fn lead(
             let mut report =
                 Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
             report.limits.target = plan.target.map(cost_of).or(report.limits.target);
+            let proof = proven.borrow_mut().take();
             let (right, wrong) =
                 (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
             report.bound = match (right, solution.stopped_by) {
+                _ if proof.is_some() => {
+                    let proof = proof.as_ref().filter(|_| report.forbidden.is_empty());
+                    proof.and_then(|proof| Bounded::proven(proof, &plan.instance, report.cost))
+                }
                 // A bound says nothing about a tour with forbidden pairs.
                 _ if !report.forbidden.is_empty() => None,
                 (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
@@ -197,7 +210,10 @@ fn lead(
             report.begun_before(reading);
             let is_proven = solution.stopped_by == StopReason::Optimal
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
-            plan.deliver(solution, &report, individuals, kept)?;
+            if let Some(trouble) = proof.as_ref().and_then(|proof| proof.outcome.trouble.as_ref()) {
+                line.tell(&format!("the proof is not complete: {trouble}"));
+            }
+            plan.deliver(solution, &report, (individuals, proof.as_ref()), kept)?;
             match wrong {
                 Some(bound) => Err(Error::Bug(format!(
                     "a bound of {} contradicts a tour of {}",
@@ -269,6 +285,16 @@ fn lead(
         let observe = &mut observer;
         let solved = match (crew, resumed) {
             (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
+            (None, None) if plan.prove => {
+                let settings = plan.proof_settings();
+                let instance = (&*plan.instance, initial);
+                proof::solve(algorithm, instance, (&backend, &stop), observe, &settings).map(
+                    |(solution, found)| {
+                        *proven.borrow_mut() = Some(found);
+                        solution
+                    },
+                )
+            }
             (None, None) => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
             (Some(crew), resumed) => {
                 let island: (&mut dyn Observe, _) = (observe, &*crew.post);
@@ -302,6 +328,7 @@ fn lead(
         match (solution.failure, stopped_by.unwrap_or(solution.stopped_by)) {
             (Some(failure), _) => Err(Error::CutShort(failure)),
             (None, StopReason::Interrupt) => Ok(Outcome::Interrupted),
+            (None, reason) if plan.asks_proof && !reason.is_proof() => Ok(Outcome::Unproven),
             _ => Ok(Outcome::Done),
         }
     })
@@ -461,7 +488,8 @@ impl Asked {
         if let Algorithm::Genetic(settings) = &algorithm {
             genetic::check_for(instance, settings)?;
         }
-        let ends = algorithm.is_descent_only();
+        // A proof ends by itself, too.
+        let ends = algorithm.is_descent_only() || wanted.args.proves();
         let stop = &wanted.args.stop;
         let known = initial.as_deref().unwrap_or_default();
         let stop = stop.check(ends, instance, known, wanted.resumed.as_ref(), interrupt);
@@ -470,6 +498,13 @@ impl Asked {
 }
 
 impl Plan {
+    /// Returns how to prove that the tour is the shortest one.
+    fn proof_settings(&self) -> exact::Settings {
+        let threads = rayon::current_num_threads();
+        let keeps_certificate = self.outputs.certificate.is_some();
+        exact::Settings { board: Arc::new(exact::Board::new(threads)), threads, keeps_certificate }
+    }
+
     fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>, are_several: bool) -> Result<Plan> {
         let has_topology = options.iter().any(|option| option == "topology");
         if !are_several && has_topology {
@@ -492,7 +527,7 @@ impl Plan {
         if args.bound {
             super::bound::check(&instance)?;
         }
-        let asked = Asked::of(&wanted, known, &instance, interrupt)?;
+        let mut asked = Asked::of(&wanted, known, &instance, interrupt)?;
         let resumed = wanted.resumed.take();
         if let (Some(checkpoint), Some(path)) = (&resumed, &args.begin.resume) {
             checkpoint.check_instance(path, &instance)?;
@@ -506,9 +541,23 @@ impl Plan {
                 "--topology is for ranks that exchange tours, which they do not with --iterations".to_owned();
             return Err(Error::Usage(why));
         }
+        if are_several && args.proves() {
+            return Err(Error::Usage("--prove is for a single process".to_owned()));
+        }
         if are_several {
             // Errors are reported once, before the other ranks start.
             asked.algorithm.check_for(&instance)?;
+        }
+        let asks_proof = args.proves();
+        let missing = if asks_proof { Prover::new(&instance)?.check().err() } else { None };
+        if let Some(missing) = &missing {
+            if !args.outputs.quiet {
+                output::tell(&format!("antwarp: no proof, only a lower bound: {missing}"));
+            }
+            let stop = &mut asked.stop;
+            if stop.iterations.is_none() && stop.stagnation.is_none() {
+                stop.time = stop.time.or(Some(DEFAULT_TIME));
+            }
         }
         Ok(Plan {
             instance: Arc::new(instance),
@@ -517,7 +566,9 @@ impl Plan {
             machine: args.machine,
             outputs: args.outputs,
             resumed,
-            bound: args.bound,
+            bound: args.bound || missing.is_some(),
+            asks_proof,
+            prove: asks_proof && missing.is_none(),
             target: args.stop.target,
             start,
             topology: args.topology,

@@ -2,6 +2,7 @@
 //! is antwarp's.
 
 pub mod metric;
+pub mod proof;
 pub mod shape;
 pub mod tour;
 pub mod tsplib;
