@@ -30,11 +30,14 @@ pub struct Args {
     /// The algorithm; if not given, lk; options of ils imply ils, and --local-search lk, or-3opt or none implies mmas
     #[arg(long, value_name = "NAME", value_parser = algorithms())]
     pub(super) algorithm: Option<Declaration>,
-    /// Compute a lower bound alongside the run, which shows how far the tour is from the optimum at most; without this option, only
-    /// if no optimum is known and it costs next to nothing
+    /// Also compute a lower bound: how far the tour can be from the optimum
+    ///
+    /// Without this option, only if no optimum is known and it costs next to nothing
     #[arg(long)]
     pub(super) bound: bool,
-    /// Go on until the tour is proven to be the shortest one, or to the time limit if there is one; exit status 8 if it was not proven
+    /// Go on until the tour is proven to be the shortest one
+    ///
+    /// Or until the time limit, if one is given: then the exit status is 8
     #[arg(long, conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
     pub(super) prove: bool,
     #[command(flatten)]
@@ -157,7 +160,7 @@ pub(super) struct Outputs {
     /// It is a TSPLIB tour file of many tours. The current generation is finished first, whatever stops the run
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
-    /// Write the proof that the tour is the shortest one, for `antwarp check --certificate`; implies --prove
+    /// Write the proof, for `check --certificate`; implies --prove
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
     pub(super) certificate: Option<Output>,
     /// Write the run to this file now and then, for --resume
