@@ -1,4 +1,4 @@
-//! What a proof shows of itself while it goes on, and what it is told.
+//! The state of a running proof, which others read, and the number of threads that it may use, which they set.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 

@@ -595,7 +595,7 @@ impl<'a> Master<'a> {
         Ok(count)
     }
 
-    /// Fixes an edge at 0 or 1, or frees it; it becomes a column if it is none.
+    /// Fixes an edge at 0 or 1, or frees it. An edge that is fixed becomes a column if it was not one yet.
     ///
     /// # Errors
     /// If the library fails.

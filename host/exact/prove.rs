@@ -18,7 +18,7 @@ use crate::{Board, Cut, Incumbent, Outcome, Settings, few};
 const FEW: usize = 20;
 /// Rounds of cuts at the root end once the last ones closed less than this part of the gap.
 const PROGRESS: f64 = 0.02;
-/// The most edges with which the tree is begun, for each node.
+/// The most edges that the tree may start with, for each node.
 const EDGES_PER_NODE: usize = 60;
 /// How often to look for a better tour while the best one leaves too many edges.
 const PATIENCE: Duration = Duration::from_millis(5);

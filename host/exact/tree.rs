@@ -200,7 +200,7 @@ fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) 
     while let Some(Open { bound, node, .. }) = queue.take(number, task.board, watch) {
         task.board.count_node();
         let mut solver = NodeSolver { task, watch, draws: &mut draws, bound };
-        let mut fate = Err(SimplexError::Failed("not begun".into()));
+        let mut fate = Err(SimplexError::Failed("the node was not started".into()));
         // A program that failed is made anew, once.
         for _ in 0..2 {
             if master.is_none() {

@@ -83,7 +83,7 @@ impl<'a> Prover<'a> {
         self.forms.iter().map(Form::offset).sum()
     }
 
-    /// Converts a tour of the closed instance to one of the instance; `None` if it is none.
+    /// Converts a tour of the closed instance to one of the instance; `None` if it is not a valid tour.
     pub fn outward(&self, tour: Vec<u32>) -> Option<Vec<u32>> {
         self.forms.iter().rev().try_fold(tour, |tour, form| form.outward(&tour))
     }
@@ -118,7 +118,7 @@ impl<'a> Prover<'a> {
 
 /// How often it is decided what goes on.
 const TICK: Duration = Duration::from_millis(2);
-/// A search leaves its threads to the proof once the tree has begun and it has found nothing in this part of its time.
+/// Once the tree has started, a search ends after this part of its time without a better tour, and the proof gets its threads.
 const SETTLED: f64 = 0.4;
 
 /// Solves an instance and proves that the tour is the shortest, both at the same time; ends at `stop`'s limits, too.
@@ -217,7 +217,7 @@ fn joined(instance: &Instance, searched: Solution, proof: &Proof, deadline: Dead
     solution.stopped_by = match solution.stopped_by {
         _ if proof.proves(solution.cost) && instance.is_exact() => StopReason::Optimal,
         _ if proof.proves(solution.cost) => StopReason::OptimalRounded,
-        // The search was told to stop, but not by the user.
+        // The proof stopped the search, not the user.
         StopReason::Interrupt if !deadline.stop.interrupt.load(Relaxed) => StopReason::Time,
         reason => reason,
     };

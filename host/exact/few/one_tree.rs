@@ -83,7 +83,7 @@ pub struct OneTree {
 const FORCE: i64 = 1 << 60;
 
 impl OneTree {
-    /// Returns the minimum 1-tree of open edges with all forced ones; `None` if there is none.
+    /// Returns the minimum 1-tree of open edges with all forced ones; `None` if no 1-tree has them all.
     pub fn new(graph: &Graph, open: &[Set], forced: &[Set], potentials: &[i64]) -> Option<OneTree> {
         let (n, special) = (graph.n, graph.special());
         let mut keys = vec![i64::MAX; n];

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Result, SimplexError};
 
-/// What HiGHS calls during a solve: kind, message, what it tells, what it is told, and the caller's data.
+/// The type of callbacks during a solve. Arguments: kind, message, data from HiGHS, data for HiGHS, and the caller's data.
 pub(super) type Callback =
     unsafe extern "C" fn(c_int, *const c_char, *const c_void, *mut DataIn, *mut c_void);
 
@@ -133,7 +133,7 @@ impl Highs {
     /// Loads the first of these libraries that there is.
     ///
     /// # Errors
-    /// If there is none, or it is too old.
+    /// If none of them exists, or the library is too old.
     pub fn load(names: &[&str]) -> Result<Highs> {
         let mut tried = Vec::new();
         for &name in names {

@@ -226,7 +226,7 @@ pub trait Simplex: Send {
     /// Returns the basis.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the library has no basis.
     fn basis(&mut self) -> Result<Basis>;
 
     /// Makes the next solve start from this basis.
