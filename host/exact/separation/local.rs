@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use antwarp_instance::Watch;
+
 use crate::atoms::{MOST_ATOMS, shortest_tour};
 use crate::{Cut, Support};
 
@@ -29,7 +31,7 @@ const MOST_SETS: usize = 40;
 
 /// Finds violated hypergraph inequalities: looks at small parts of the graph with the rest shrunk to one node, and decides by a small
 /// linear program whether the values of its edges are a mean of tours. `sets` are sets that may be tight; some of them are shrunk.
-/// `atoms` is the number of nodes of a part, at most 12.
+/// `atoms` is the number of nodes of a part, at most 12. Once the watch is over, the cuts until then are returned.
 ///
 /// Source: local cuts (D. Applegate, R. Bixby, V. Chvátal, W. Cook, *TSP cuts which do not conform to the template paradigm*, 2001).
 pub fn local(
@@ -38,6 +40,7 @@ pub fn local(
     atoms: usize,
     trials: usize,
     draws: &mut Draws,
+    watch: &Watch<'_>,
 ) -> Vec<Cut> {
     let atoms = atoms.min(MOST_ATOMS);
     let tight: Vec<&Arc<[u32]>> =
@@ -72,6 +75,9 @@ pub fn local(
         let mut seeds: Vec<u32> = (0..shrunk.graph.len() as u32).collect();
         draws.shuffle(&mut seeds);
         for seed in seeds {
+            if watch.is_over() {
+                return found;
+            }
             let is_fractional = shrunk.graph.neighbors(seed).iter().any(|edge| edge.1 < 1.0 - 1e-6);
             if is_covered[seed as usize] || !is_fractional {
                 continue;

@@ -1,5 +1,6 @@
 //! Cuts hold for every tour, are violated, and the exact methods find one whenever there is one.
 
+use antwarp_instance::Watch;
 use proptest::prelude::*;
 
 use crate::{Cut, Family, Support};
@@ -140,7 +141,7 @@ proptest! {
     fn local_cuts_hold_and_are_violated(n in 8..30_usize, seed: u64) {
         let mut draws = Draws::new(seed);
         let support = solution(n, &mut draws);
-        let cuts = local(&support, &[], 8, 3, &mut draws);
+        let cuts = local(&support, &[], 8, 3, &mut draws, &Watch::new(&|| false));
         check(&support, &cuts, &mut draws)?;
     }
 
@@ -151,7 +152,7 @@ proptest! {
         prop_assert_eq!(subtours(&support), []);
         prop_assert_eq!(blossoms(&support), []);
         prop_assert_eq!(combs(&support, &[], 20, &mut draws), []);
-        prop_assert_eq!(local(&support, &[], 9, 3, &mut draws), []);
+        prop_assert_eq!(local(&support, &[], 9, 3, &mut draws, &Watch::new(&|| false)), []);
     }
 }
 
@@ -171,7 +172,9 @@ fn local_cuts_of_a_prism_are_its_blossoms() {
     for length in [2, 3, 7] {
         let support = prism(length);
         assert_eq!(subtours(&support), []);
-        for cuts in [blossoms(&support), local(&support, &[], 8, 10, &mut Draws::new(1))] {
+        for cuts in
+            [blossoms(&support), local(&support, &[], 8, 10, &mut Draws::new(1), &Watch::new(&|| false))]
+        {
             assert_ne!(cuts, []);
             for cut in cuts {
                 assert_eq!((cut.right_side(), cut.sets().len()), (10, 4));
