@@ -9,14 +9,15 @@ use serde_json::json;
 
 use super::options::duration;
 use super::output::{self, Output};
-use super::reading::ReadingArgs;
+use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound::{self, Bound};
-use crate::engine::Stop;
-use crate::instance::{Instance, InstanceError, patience};
+use crate::engine::{Deadline, Stop};
+use crate::instance::{Instance, InstanceError, patience, tour_file};
 use crate::memory;
 use crate::report::{InstanceFacts, gap_percent, shape_text};
+use crate::solver::cutting_planes::{self, CuttingPlanes, Found};
 
 /// How long edges may be priced after an interrupt: without pricing, the last steps would be wasted.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Arguments of `antwarp bound`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The bound of Held and Karp: no tour is shorter. For random places it is 0.7 to 0.8 % below the optimum."
+    after_help = "No tour is shorter than the bound. Spanning trees give the bound of Held and Karp, 0.7 to 0.8 % below the optimum for random places. With --time, cutting planes raise it; they need the HiGHS library."
 )]
 pub struct Args {
     /// An instance file, or the name of a generated instance such as E10k.0
@@ -33,10 +34,12 @@ pub struct Args {
     /// Number of spanning trees to compute; if not given, 4000 for up to 5000 nodes, fewer for more, and 120 from 166,000 nodes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     trees: Option<u32>,
-    /// Stop after this time, such as 10s, from the start of the command; the ascent ends somewhat earlier, to leave time for
-    /// pricing edges
+    /// Find the best bound within this time, such as 10s, from the start of the command: by spanning trees, then by cutting planes
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
+    /// A tour for cutting planes to start from; if not given, one is searched for in a tenth of the time
+    #[arg(long, value_name = "FILE", requires = "time")]
+    initial_tour: Option<PathBuf>,
     /// CPU threads; all cores if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
@@ -49,41 +52,103 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
+/// The part of the time in which trees are computed if cutting planes follow.
+const TREES: f64 = 0.1;
+/// The least time that is suggested.
+const SUGGESTED: Duration = Duration::from_secs(10);
+
+/// What was found.
+struct Best {
+    /// The bound of Held and Karp.
+    trees: Bound,
+    /// The bound by cutting planes, if it is better.
+    cuts: Option<Found>,
+}
+
+impl Best {
+    /// The bound in internal costs.
+    fn length(&self) -> i64 {
+        self.cuts.as_ref().map_or(self.trees.length, |found| found.length)
+    }
+
+    fn method(&self) -> &'static str {
+        if self.cuts.is_some() { "cutting planes" } else { "Held-Karp ascent" }
+    }
+}
+
 /// Computes a bound and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
     let interrupt = signals::watch()?;
     patience::until(args.time.and_then(|time| begin.checked_add(time)));
     args.shape.refuse_start_alone()?;
+    let tour = args.initial_tour.as_deref().map(|path| ("the initial tour", path));
     let inputs: Vec<_> =
-        [(output::INSTANCE, &*args.instance)].into_iter().chain(args.shape.files()).collect();
+        [(output::INSTANCE, &*args.instance)].into_iter().chain(tour).chain(args.shape.files()).collect();
     output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(args.threads, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
     check(&instance)?;
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
-    let time = args.time.map(|time| time.saturating_sub(begin.elapsed()));
-    let stop = Stop { time, interrupt, ..Stop::never() };
-    let interrupted = OnceLock::new();
-    let enough = || {
-        let is_late = || interrupted.get_or_init(Instant::now).elapsed() >= PATIENCE;
-        args.time.is_some_and(|time| begin.elapsed() >= time) || (stop.interrupt.load(Relaxed) && is_late())
-    };
-    let Some(bound) = bound::held_karp(&instance, args.trees, &stop, &enough) else {
+    let stop = Stop { time: args.time, interrupt, ..Stop::never() };
+    let since = Instant::now();
+    let Some(best) = best(&args, &instance, Deadline::since(begin, &stop))? else {
         return without_bound(&stop);
     };
+    let seconds = since.elapsed().as_secs_f64();
     if let Some(output) = &args.json {
         let facts = InstanceFacts::new(&instance, &args.instance);
-        let length = instance.lower_bound(bound.length);
-        let found = json!({ "length": length, "trees": bound.trees, "priced_in": bound.priced_in, "seconds": bound.seconds });
+        let found = json!({
+            "length": instance.lower_bound(best.length()),
+            "method": best.method(),
+            "trees": best.trees.trees,
+            "priced_in": best.trees.priced_in,
+            "cuts": best.cuts.as_ref().map(|found| found.cuts),
+            "seconds": seconds,
+        });
         let value = json!({ "antwarp": env!("CARGO_PKG_VERSION"), "instance": facts, "bound": found });
         output.write(|out| writeln!(out, "{value}"))?;
     }
     if !args.json.as_ref().is_some_and(Output::is_stdout) {
-        output::deliver(|out| out.write_all(text(&instance, bound).as_bytes()))?;
+        let text = text(&instance, &best, (seconds, args.time));
+        output::deliver(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(if stop.interrupt.load(Relaxed) { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Finds the best bound; `None` if the time was up before there was one.
+fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Option<Best>> {
+    let stop = deadline.stop;
+    let tour = args.initial_tour.as_ref().map(|path| tour_file::read_with(path, instance)).transpose()?;
+    tour.iter().for_each(announce_tour);
+    let least = cutting_planes::least_time(instance);
+    let has_time = || least.is_none_or(|least| args.time.is_some_and(|time| time >= least));
+    let cutting = args.time.filter(|_| has_time()).and_then(|_| match CuttingPlanes::new(instance) {
+        Ok(cutting) => Some(cutting),
+        Err(missing) => {
+            output::tell(&format!("antwarp: without cutting planes: {missing}"));
+            None
+        }
+    });
+    let share = if cutting.is_some() { TREES } else { 1.0 };
+    let ascent = Stop { time: deadline.left().map(|left| left.mul_f64(share)), ..stop.clone() };
+    let interrupted = OnceLock::new();
+    let enough = || {
+        let is_late = || interrupted.get_or_init(Instant::now).elapsed() >= PATIENCE;
+        stop.is_late(deadline.begin) || (stop.is_interrupted() && is_late())
+    };
+    let Some(trees) = bound::held_karp(instance, args.trees, &ascent, &enough) else { return Ok(None) };
+    let mut best = Best { trees, cuts: None };
+    if let Some(cutting) = cutting.filter(|_| !deadline.is_over()) {
+        let found =
+            cutting.bound(instance, (tour.as_ref().map(|tour| &tour.nodes[..]), trees.length), deadline)?;
+        if let Some(trouble) = found.as_ref().and_then(|found| found.trouble.as_ref()) {
+            output::tell(&format!("antwarp: cutting planes ended early: {trouble}"));
+        }
+        best.cuts = found.filter(|found| found.length > trees.length);
+    }
+    Ok(Some(best))
 }
 
 /// Rejects instances without a bound.
@@ -105,24 +170,41 @@ fn without_bound(stop: &Stop) -> Result<Outcome> {
     Ok(Outcome::Interrupted)
 }
 
-fn text(instance: &Instance, bound: Bound) -> String {
+fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration>)) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
     line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
     if let Some(shape) = shape_text(instance) {
         line("shape", shape);
     }
-    let length = instance.unit().show(instance.lower_bound(bound.length));
+    let length = instance.unit().show(instance.lower_bound(best.length()));
     line("bound", format!("{length}: no tour is shorter"));
-    if instance.is_impossible(bound.length) {
+    if instance.is_impossible(best.length()) {
         line("forbidden", "every tour has a forbidden pair".to_owned());
     }
     if let Some(known) = instance.best_known() {
         let kind = if known.proven { "the optimum" } else { "the best tour known" };
-        let above = gap_percent(known.cost, bound.length);
+        let above = gap_percent(known.cost, best.length());
         let above = above.map_or_else(String::new, |above| format!(", {above:.3} % above the bound"));
         line("best known", format!("{}, {kind}{above}", known.cost));
     }
-    line("time", format!("{:.2} s, {} trees", bound.seconds, bound.trees));
+    let count = match &best.cuts {
+        Some(found) => format!("{} cuts", found.cuts),
+        None => format!("{} trees", best.trees.trees),
+    };
+    line("method", format!("{}, {count}{}", best.method(), hint(instance, best, time)));
+    line("time", format!("{seconds:.2} s"));
     text
+}
+
+/// Says in which time cutting planes find a better bound, if that is longer than the one that was given.
+fn hint(instance: &Instance, best: &Best, time: Option<Duration>) -> String {
+    let is_optimal = instance.best_known().is_some_and(|known| known.cost == best.length());
+    match cutting_planes::least_time(instance) {
+        Some(least) if !is_optimal && time.is_none_or(|time| time < least) => {
+            let seconds = least.max(SUGGESTED).as_secs_f64().ceil();
+            format!("; `--time {seconds}s` finds a better bound by cutting planes")
+        }
+        _ => String::new(),
+    }
 }

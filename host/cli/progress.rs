@@ -52,16 +52,32 @@ impl ProgressLine {
         let position =
             if self.by_time { ((before + progress.seconds) * 1e3) as u64 } else { progress.iterations };
         self.bar.set_position(position);
+        self.bar.set_message(self.message(progress));
+    }
+
+    /// Returns what the line says: the best tour, and where the search or the proof stands.
+    fn message(&self, progress: &Progress) -> String {
         let best = progress.best_cost;
+        if self.instance.may_be_forbidden(best) {
+            return format!("best has forbidden pairs, {}", self.rates(progress));
+        }
+        let cost = self.instance.unit().show(self.instance.cost(best));
+        if let Some(proof) = progress.proof {
+            let bound = self.instance.lower_bound(proof.bound);
+            let gap = self.instance.cost(best).percent_above(bound);
+            let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
+            let bound = self.instance.unit().show(bound);
+            return format!("best {cost}, bound {bound}{gap}, {} open nodes", proof.open);
+        }
         let gap = self.best_known.and_then(|known| Known::beside(known, best).gap_percent(best));
         let gap = gap.map_or_else(String::new, |gap| format!(" ({gap:.2} %)"));
+        format!("best {cost}{gap}, {}", self.rates(progress))
+    }
+
+    /// Returns how far the search is.
+    fn rates(&self, progress: &Progress) -> String {
         let rate = summary::rate(progress.tours as f64 / progress.seconds.max(1e-9));
-        let best = if self.instance.may_be_forbidden(best) {
-            "has forbidden pairs".to_owned()
-        } else {
-            self.instance.unit().show(self.instance.cost(best))
-        };
-        self.bar.set_message(format!("best {best}{gap}, iteration {}, {rate} tours/s", progress.iterations));
+        format!("iteration {}, {rate} tours/s", progress.iterations)
     }
 
     /// Prints a message of the program above the line; nothing if the run is quiet.
@@ -74,5 +90,31 @@ impl ProgressLine {
     /// Removes the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Proving;
+    use crate::instance::generate;
+
+    #[test]
+    fn a_proof_is_shown_once_it_has_a_bound() {
+        let instance = Arc::new(generate::uniform(30, 1).unwrap());
+        let line = ProgressLine::new(true, &Stop::never(), &instance);
+        let progress = Progress {
+            iterations: 7,
+            best_cost: 4_000_000,
+            iteration_cost: 4_000_000,
+            seconds: 2.0,
+            tours: 60,
+            restarts: 0,
+            proof: None,
+        };
+        assert_eq!(line.message(&progress), "best 4000000, iteration 7, 30.0 tours/s");
+        let proof = Some(Proving { bound: 3_900_000, open: 12 });
+        let told = line.message(&Progress { proof, ..progress });
+        assert_eq!(told, "best 4000000, bound 3900000, gap 2.564 %, 12 open nodes");
     }
 }

@@ -64,6 +64,12 @@ pub trait Engine {
         Ok(())
     }
 
+    /// Returns how many restarts ended with the best cost so far: the more, the less likely others end with a better one. By default,
+    /// 0: most engines do not restart.
+    fn restarts(&self) -> u32 {
+        0
+    }
+
     /// Describes how the work was laid out.
     fn describe(&self) -> String;
 
@@ -101,6 +107,19 @@ pub struct Progress<C = i64> {
     pub seconds: f64,
     /// Tours built.
     pub tours: u64,
+    /// How many [restarts](Engine::restarts) ended with the best cost.
+    pub restarts: u32,
+    /// Where a proof beside the run stands, if there is one.
+    pub proof: Option<Proving<C>>,
+}
+
+/// Where a proof beside a run stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proving<C = i64> {
+    /// No tour costs less.
+    pub bound: C,
+    /// The open nodes of the tree of branch and cut; 0 before there is a tree.
+    pub open: u64,
 }
 
 /// A run between two batches.
@@ -307,6 +326,8 @@ fn advance<C: Copy + PartialOrd, B>(
             iteration_cost: status.cost,
             seconds: deadline.elapsed().as_secs_f64(),
             tours: status.tours,
+            restarts: engine.restarts(),
+            proof: None,
         });
         if !deadline.is_over() && observe.wants_checkpoint(false) {
             save(engine, deadline, observe)?;

@@ -32,7 +32,7 @@ pub use antwarp_instance::{Cost, Enough};
 pub use budget::Budget;
 pub use cost::Reported;
 pub use deadline::{Deadline, Grace};
-pub use drive::{Better, Engine, Observe, Progress, Run, Snapshot, Status, drive, next_units};
+pub use drive::{Better, Engine, Observe, Progress, Proving, Run, Snapshot, Status, drive, next_units};
 pub use error::BackendError;
 pub use islands::{Post, Voyager};
 pub use lin_kernighan::{LinKernighan, Reached, Trials};

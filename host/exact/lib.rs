@@ -18,12 +18,14 @@
 
 mod atoms;
 mod board;
+mod bound;
 pub mod certificate;
 mod cut;
 pub mod duals;
 pub mod few;
 mod incumbent;
 pub mod master;
+mod memory;
 pub mod pricing;
 mod prove;
 mod queue;
@@ -34,10 +36,12 @@ mod support;
 mod tree;
 
 pub use board::Board;
+pub use bound::bound;
 pub use cut::{Cut, Family, ShapeError};
 pub use duals::{Branch, Duals, Reduced, Side};
 pub use incumbent::Incumbent;
 pub use master::Master;
+pub use memory::memory;
 pub use pricing::Edge;
 pub use prove::{check, prove, prove_with};
 pub use support::Support;

@@ -62,7 +62,8 @@ pub fn prove_with(
 ) -> (Outcome, Option<Certificate>) {
     let begin = Instant::now();
     let board = &*settings.board;
-    let mut root = ascend(instance, solver, &[], (incumbent, board), &Effort { progress: PROGRESS, enough });
+    let effort = Effort { progress: PROGRESS, enough, closing: enough };
+    let mut root = ascend(instance, solver, &[], (incumbent, board), &effort);
     let mut outcome = Outcome {
         bound: root.bound.min(incumbent.cost()),
         root_bound: root.bound,

@@ -64,8 +64,10 @@ pub struct Work {
 pub struct Effort<'a> {
     /// Rounds end when the last 20 of them closed less than this part of the gap to the best tour.
     pub progress: f64,
-    /// Asked all the time.
+    /// Asked all the time: ends the rounds.
     pub enough: Enough<'a>,
+    /// Ends the last pricing, which comes after the rounds and proves what they achieved.
+    pub closing: Enough<'a>,
 }
 
 /// The rounds whose progress is looked at.
@@ -169,7 +171,7 @@ impl Ascent<'_, '_> {
                 || self.root.work.rounds.is_multiple_of(PRICED_EVERY)
                 || self.is_closed_by_lp()
             {
-                priced = self.price()?;
+                priced = self.price(self.watch)?;
                 if self.is_closed() || self.watch.is_over() {
                     break;
                 }
@@ -189,7 +191,7 @@ impl Ascent<'_, '_> {
                 self.pool.extend(before.into_iter().filter(|cut| !kept.contains(&Arc::as_ptr(cut))));
             }
         }
-        self.finish(effort.enough)
+        self.finish(effort)
     }
 
     /// Solves the linear program. Returns whether to go on.
@@ -282,14 +284,14 @@ impl Ascent<'_, '_> {
     }
 
     /// Prices all edges: raises the bound, and adds columns of negative reduced cost. Returns how many.
-    fn price(&mut self) -> Result<usize, SimplexError> {
+    fn price(&mut self, watch: &Watch<'_>) -> Result<usize, SimplexError> {
         let since = Instant::now();
         let duals = self.master.duals();
         let (cuts, _) = self.master.active();
         let Some(reduced) = Reduced::new(&duals, &cuts, &[]) else {
             return Err(SimplexError::Nonsense("absurd dual values".into()));
         };
-        let priced = price(self.master.instance(), &reduced, (0, 0), self.watch);
+        let priced = price(self.master.instance(), &reduced, (0, 0), watch);
         self.root.work.pricing += since.elapsed().as_secs_f64();
         let Some(mut priced) = priced else { return Ok(0) };
         if priced.bound > self.root.units {
@@ -323,9 +325,10 @@ impl Ascent<'_, '_> {
     }
 
     /// Lists what the tree needs.
-    fn finish(&mut self, enough: Enough<'_>) -> Result<(), SimplexError> {
+    fn finish(&mut self, effort: &Effort<'_>) -> Result<(), SimplexError> {
+        let last = Watch::new(effort.closing);
         // Columns that the last solution lacks: without them the tree would start too low.
-        while !self.is_closed() && self.price()? > 0 && self.solve(enough)? {}
+        while !self.is_closed() && self.price(&last)? > 0 && self.solve(effort.enough)? {}
         self.root.objective = self.master.objective();
         self.root.cutoff = self.incumbent.cost();
         self.root.state = self.master.save()?;

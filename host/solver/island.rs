@@ -275,6 +275,10 @@ impl<E: Engine<Cost = i64, Best = Vec<u32>>> Engine for Island<'_, E> {
         self.engine.finish(deadline)
     }
 
+    fn restarts(&self) -> u32 {
+        self.engine.restarts()
+    }
+
     fn describe(&self) -> String {
         let layout = self.engine.describe();
         match self.taken {

@@ -3,6 +3,7 @@
 pub mod archipelago;
 mod builder;
 pub mod checkpoint;
+pub mod cutting_planes;
 pub mod exact;
 mod forms;
 mod haste;

@@ -1,16 +1,15 @@
 //! Proofs that a tour is the shortest one: any instance in the form that [`antwarp_exact`] knows.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+mod beside;
+
+pub use beside::{When, solve};
 
 use antwarp_exact::certificate::Certificate;
-use antwarp_exact::simplex::SimplexError;
+use antwarp_exact::simplex::{SimplexError, Solver};
 use antwarp_exact::{Board, Incumbent, Outcome, Settings};
 
-use super::{Algorithm, Solution, SolveError};
-use crate::backend::Backend;
-use crate::engine::{BackendError, Better, Deadline, Observe, Progress, Snapshot, Stop, StopReason};
+use super::SolveError;
+use crate::engine::Proving;
 use crate::instance::form::Form;
 use crate::instance::{Enough, Instance};
 
@@ -65,6 +64,15 @@ impl<'a> Prover<'a> {
         Ok(Prover { instance, forms, incumbent: Incumbent::new() })
     }
 
+    /// Returns the bytes of main memory that the forms of an instance and a proof on this many threads need at least.
+    pub fn memory(instance: &Instance, threads: usize) -> u64 {
+        let n = instance.len() as u64 + 1;
+        let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
+        let closed = if is_shaped && instance.points().is_none() { 4 * n * n } else { 0 };
+        let (nodes, doubled) = if instance.is_symmetric() { (n, 0) } else { (2 * n, 16 * n * n) };
+        closed + doubled + antwarp_exact::memory(nodes as usize, threads)
+    }
+
     /// Returns the instance of closed tours without directions that everything is proven about.
     pub fn closed(&self) -> &Instance {
         self.forms.last().map_or(self.instance, Form::instance)
@@ -103,6 +111,21 @@ impl<'a> Prover<'a> {
         Some(self.incumbent.cost()).filter(|&cost| cost < i64::MAX).map(|cost| cost + self.offset())
     }
 
+    /// Returns where a proof stands, in internal costs of the instance; `None` before there is a bound.
+    fn standing(&self, board: &Board) -> Option<Proving> {
+        // A proof may show more than the cost of the best tour: then no tour is better.
+        let bound = board.bound().min(self.incumbent.cost());
+        let proof = Proving { bound: bound.saturating_add(self.offset()), open: board.open() };
+        (bound > i64::MIN).then_some(proof)
+    }
+
+    /// Raises a lower bound by cutting planes alone, without a tree, as [`antwarp_exact::bound`] does. Returns the bound on the
+    /// internal costs of the instance's tours, and how it was found.
+    pub fn bound(&self, solver: &dyn Solver, board: &Board, until: [Enough<'_>; 2]) -> (i64, Outcome) {
+        let outcome = antwarp_exact::bound(solver, self.closed(), &self.incumbent, board, until);
+        (outcome.bound.saturating_add(self.offset()), outcome)
+    }
+
     /// Proves what it can until `enough` says so, or the best tour is proven to be the shortest.
     pub fn prove(&self, settings: &Settings, enough: Enough<'_>) -> Proof {
         let (outcome, certificate) = antwarp_exact::prove(self.closed(), &self.incumbent, settings, enough);
@@ -113,185 +136,5 @@ impl<'a> Prover<'a> {
         let bound = Some(outcome.bound).filter(|&bound| bound > i64::MIN);
         let bound = bound.map(|bound| bound.saturating_add(self.offset()));
         Proof { bound, best, outcome, certificate }
-    }
-}
-
-/// How often it is decided what goes on.
-const TICK: Duration = Duration::from_millis(2);
-/// Once the tree has started, a search ends after this part of its time without a better tour, and the proof gets its threads.
-const SETTLED: f64 = 0.4;
-
-/// Solves an instance and proves that the tour is the shortest, both at the same time; ends at `stop`'s limits, too.
-///
-/// The search has all threads while the proof, on one thread, is at the root of its tree. Once that is done and the search finds
-/// nothing more, the proof takes them over. [`Board`] shows where the proof stands.
-///
-/// # Errors
-/// As [`Algorithm::solve`], and if the instance contradicts itself.
-pub fn solve(
-    algorithm: &Algorithm,
-    (instance, initial): (&Instance, Option<Vec<u32>>),
-    (backend, stop): (&Backend, &Stop),
-    observe: &mut dyn Observe,
-    settings: &Settings,
-) -> Result<(Solution, Proof), SolveError> {
-    let deadline = Deadline::since(Instant::now(), stop);
-    let prover = Prover::new(instance)?;
-    if let Some(tour) = initial.as_ref().filter(|tour| tour.len() == instance.len()) {
-        prover.offer(tour);
-    }
-    let board = &*settings.board;
-    let all = board.threads();
-    let halt = Arc::new(AtomicBool::new(false));
-    let is_abandoned = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        // However the search ends.
-        let _abandon = Abandon(&is_abandoned);
-        let enough = || is_abandoned.load(Relaxed) || deadline.is_over();
-        let (prover, halt) = (&prover, &halt);
-        board.allow(1);
-        board.search(true);
-        let proof = std::thread::Builder::new().name("proof".into());
-        let proof = proof.spawn_scoped(scope, move || {
-            let _halt = HaltsInPanic(halt);
-            // The linear program begins with the edges of a tour.
-            while prover.cost().is_none() && !enough() {
-                std::thread::sleep(TICK);
-            }
-            let proof = prover.prove(settings, &enough);
-            // Without a limit, the search would not end.
-            if proof.is_complete() || stop.time.is_none() {
-                halt.store(true, Relaxed);
-            }
-            proof
-        });
-        let proof = proof.map_err(|error| SolveError::NoThread(error.to_string()))?;
-        let is_over = AtomicBool::new(false);
-        let searched = std::thread::scope(|scope| {
-            let is_over = &is_over;
-            let _over = Abandon(is_over);
-            let listen = move || {
-                while !is_over.load(Relaxed) {
-                    if stop.interrupt.load(Relaxed) {
-                        halt.store(true, Relaxed);
-                    }
-                    std::thread::sleep(TICK);
-                }
-            };
-            let listener = std::thread::Builder::new().name("interrupts".into()).spawn_scoped(scope, listen);
-            listener.map_err(|error| SolveError::NoThread(error.to_string()))?;
-            let mut observe =
-                Beside { observe: &mut *observe, prover, board, halt, best: (i64::MAX, Instant::now()) };
-            let stop = Stop { interrupt: halt.clone(), ..stop.clone() };
-            algorithm.solve(instance, initial, (backend, &stop), &mut observe, None)
-        })?;
-        prover.offer(&searched.tour);
-        board.search(false);
-        board.allow(all);
-        while !proof.is_finished() {
-            std::thread::sleep(TICK);
-            observe.progress(&Progress {
-                iterations: searched.iterations,
-                best_cost: prover.cost().unwrap_or(searched.cost),
-                iteration_cost: searched.cost,
-                seconds: deadline.elapsed().as_secs_f64(),
-                tours: searched.tours,
-            });
-        }
-        let proof = match proof.join() {
-            Ok(proof) => proof,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        Ok((joined(instance, searched, &proof, deadline), proof))
-    })
-}
-
-/// Returns the result of the search with what the proof adds to it.
-fn joined(instance: &Instance, searched: Solution, proof: &Proof, deadline: Deadline<'_>) -> Solution {
-    let seconds = deadline.elapsed().as_secs_f64();
-    let mut solution = Solution { seconds, ..searched };
-    if let Some((cost, tour)) = proof.best.as_ref().filter(|(cost, _)| *cost < solution.cost) {
-        (solution.cost, solution.tour) = (*cost, tour.clone());
-        solution.trace.push(Better { seconds, cost: *cost, part: "proof" });
-    }
-    solution.stopped_by = match solution.stopped_by {
-        _ if proof.proves(solution.cost) && instance.is_exact() => StopReason::Optimal,
-        _ if proof.proves(solution.cost) => StopReason::OptimalRounded,
-        // The proof stopped the search, not the user.
-        StopReason::Interrupt if !deadline.stop.interrupt.load(Relaxed) => StopReason::Time,
-        reason => reason,
-    };
-    solution
-}
-
-/// Sets a flag when it is dropped.
-struct Abandon<'a>(&'a AtomicBool);
-
-impl Drop for Abandon<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
-    }
-}
-
-/// Ends the search if the proof panics.
-struct HaltsInPanic<'a>(&'a AtomicBool);
-
-impl Drop for HaltsInPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Relaxed);
-        }
-    }
-}
-
-/// Observes a search for somebody else and for a proof.
-struct Beside<'a> {
-    observe: &'a mut dyn Observe,
-    prover: &'a Prover<'a>,
-    board: &'a Board,
-    halt: &'a AtomicBool,
-    /// The best cost, and since when.
-    best: (i64, Instant),
-}
-
-impl Observe for Beside<'_> {
-    fn progress(&mut self, progress: &Progress) {
-        self.observe.progress(progress);
-        if progress.best_cost < self.best.0 {
-            self.best = (progress.best_cost, Instant::now());
-        }
-        let idle = self.best.1.elapsed().as_secs_f64();
-        if self.board.is_branching() && idle > SETTLED * progress.seconds {
-            self.halt.store(true, Relaxed);
-        }
-    }
-
-    fn better(&mut self, cost: i64, best: &Vec<u32>) {
-        self.prover.offer(best);
-        self.observe.better(cost, best);
-    }
-
-    fn wants_better(&self) -> bool {
-        true
-    }
-
-    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
-        self.observe.wants_checkpoint(is_end)
-    }
-
-    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
-        self.observe.checkpoint(snapshot);
-    }
-
-    fn no_checkpoint(&mut self) {
-        self.observe.no_checkpoint();
-    }
-
-    fn keeps_checkpoints(&self) -> bool {
-        self.observe.keeps_checkpoints()
-    }
-
-    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
-        self.observe.for_each_run(runs)
     }
 }

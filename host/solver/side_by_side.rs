@@ -94,7 +94,15 @@ mod tests {
     use super::*;
 
     fn at(iterations: u64) -> Progress {
-        Progress { iterations, best_cost: 0, iteration_cost: 0, seconds: 0.0, tours: iterations }
+        Progress {
+            iterations,
+            best_cost: 0,
+            iteration_cost: 0,
+            seconds: 0.0,
+            tours: iterations,
+            restarts: 0,
+            proof: None,
+        }
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
 #[cfg(unix)]
 use crate::common::interrupted;
-use crate::world::{Folder, antwarp, json, published, solve};
+use crate::world::{Folder, antwarp, has_highs, json, published, solve};
 
 tests! {
     a_bound_stands_beside_the_tour_and_the_trace_leads_to_it,
@@ -17,6 +18,10 @@ tests! {
     directed_instances_have_a_bound,
     a_time_too_short_for_a_bound_is_told,
     an_interrupt_before_there_is_a_bound_ends_the_search_for_one,
+    cutting_planes_raise_the_bound_and_not_above_the_optimum,
+    cutting_planes_know_all_shapes,
+    cutting_planes_end_in_time,
+    without_a_library_trees_bound_and_what_is_missing_is_told,
 }
 
 fn a_bound_stands_beside_the_tour_and_the_trace_leads_to_it() {
@@ -121,4 +126,85 @@ fn an_interrupt_before_there_is_a_bound_ends_the_search_for_one() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(!output.stdout.is_empty() || told.contains("interrupted before a bound was found"), "{told}");
     assert!(took < Duration::from_secs(15), "{took:?}");
+}
+
+/// What `bound` finds: the bound, and the method.
+fn bounded(line: &[&str], highs: Option<&str>) -> (i64, String) {
+    let mut command = antwarp(&[&["bound", "--json", "-"], line].concat());
+    if let Some(file) = highs {
+        command.env("ANTWARP_HIGHS", file);
+    }
+    let output = command.assert().success().get_output().clone();
+    let bound = serde_json::from_slice::<Value>(&output.stdout).unwrap()["bound"].clone();
+    (bound["length"].as_i64().unwrap(), bound["method"].as_str().unwrap().to_owned())
+}
+
+/// kro124p is directed, and linhp318 has a fixed edge, which counts.
+fn cutting_planes_raise_the_bound_and_not_above_the_optimum() {
+    if !has_highs() {
+        return;
+    }
+    let known = [
+        ("d198.tsp", 15_780),
+        ("kro124p.atsp", 36_230),
+        ("linhp318.tsp", 45_214),
+        ("lin318.tsp", 42_029),
+        ("gr96.tsp", 55_209),
+    ];
+    for (file, optimum) in known {
+        let Some(instance) = published(file) else { continue };
+        let (with, method) = bounded(&[&instance, "--time", "3s"], None);
+        let (without, _) = bounded(&[&instance, "--time", "3s"], Some("/nowhere"));
+        assert!(without < with && with <= optimum, "{file}: {without}, {with}");
+        assert_eq!(method, "cutting planes", "{file}");
+    }
+}
+
+fn cutting_planes_know_all_shapes() {
+    let folder = Folder::new(150);
+    let (town, report) = (folder.path("town.atsp"), folder.path("report.json"));
+    antwarp(&["generate", "roads", "--nodes", "70", "-o", &town]).assert().success();
+    let instance = &folder.instance;
+    for shape in [
+        &[&town[..]][..],
+        &[&town, "--open", "--fix", "3,4"],
+        &[instance, "--open", "--start", "2", "--end", "9"],
+        &[instance, "--fix", "1,2", "--fix", "2,3", "--forbid", "4,5"],
+    ] {
+        solve(&[shape, &["--time", "2s", "--json", &report]].concat()).assert().success();
+        let cost = json(&report)["cost"].as_i64().unwrap();
+        let tour = folder.path("tour");
+        solve(&[shape, &["--time", "1s", "--tour", &tour]].concat()).assert().success();
+        let (bound, _) = bounded(&[shape, &["--time", "2s", "--initial-tour", &tour]].concat(), None);
+        assert!(bound <= cost && bound * 100 > cost * 97, "{shape:?}: {bound}, {cost}");
+    }
+    let other = folder.path("other.tour");
+    solve(&[instance, "--time", "1s", "--tour", &other]).assert().success();
+    let fixed =
+        ["bound", instance, "--fix", "1,150", "--fix", "150,2", "--time", "2s", "--initial-tour", &other];
+    if has_highs() {
+        antwarp(&fixed)
+            .assert()
+            .code(2)
+            .stderr(contains("--initial-tour").and(contains("lacks a fixed edge")));
+    }
+}
+
+fn cutting_planes_end_in_time() {
+    let begin = Instant::now();
+    let (bound, _) = bounded(&["E1k.0", "--time", "2s"], None);
+    assert!(bound > 23_000_000 && bound <= 23_360_648, "{bound}");
+    // The machine may be busy.
+    assert!(begin.elapsed() < Duration::from_millis(3500), "{:?}", begin.elapsed());
+}
+
+fn without_a_library_trees_bound_and_what_is_missing_is_told() {
+    let with = |time: &[&str]| {
+        let mut command = antwarp(&[&["bound", "E1k.0", "--trees", "200"], time].concat());
+        command.env("ANTWARP_HIGHS", "/nowhere").assert().success()
+    };
+    let told = "antwarp: without cutting planes: no HiGHS library";
+    with(&["--time", "5s"]).stderr(contains(told)).stdout(contains("Held-Karp ascent, 200 trees\n"));
+    let hint = "200 trees; `--time 10s` finds a better bound by cutting planes";
+    with(&[]).stderr(contains(told).not()).stdout(contains(hint));
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 tests! {
     memory_that_runs_out_is_told_and_leaves_the_best_tour,
     with_room_for_it_a_bound_is_found,
+    a_proof_without_room_for_it_is_not_started,
     an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up,
     waiting_for_an_instance_is_interrupted,
     an_instance_may_come_late_and_a_reader_too,
@@ -109,6 +110,26 @@ fn with_room_for_it_a_bound_is_found() {
         shell(folder.path(), "ulimit -v 150000; exec $ANTWARP bound E100k.0 --trees 3 --threads 2").output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+fn a_proof_without_room_for_it_is_not_started() {
+    let short = |line: &str, status: i32, told: &str| {
+        let limited = format!("ulimit -v 120000; exec $ANTWARP {line}");
+        let output = shell(Path::new("."), &limited).output().unwrap();
+        let said = said(&output);
+        assert!(
+            output.status.code() == Some(status) && said.contains(told),
+            "{line}: {:?} {said}",
+            output.status
+        );
+    };
+    let proof = "no proof, only a lower bound: not enough main memory for it: ";
+    short("solve E1k.0 --backend cpu --threads 2 --prove --time 2s", 8, proof);
+    short(
+        "bound E1k.0 --time 2s --threads 2",
+        0,
+        "without cutting planes: not enough main memory for them: ",
+    );
 }
 
 fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {

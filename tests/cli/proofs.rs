@@ -3,13 +3,14 @@
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use crate::world::{Folder, antwarp};
+use crate::world::{Folder, antwarp, has_highs, json, lin_kernighan};
 
 tests! {
     a_certificate_is_written_and_checked,
     a_forged_certificate_has_its_own_status,
     what_is_no_certificate_is_an_input_error,
     without_a_library_there_is_a_bound,
+    a_settled_run_proves_its_tour_unless_it_must_not,
 }
 
 /// A folder with an instance, a proof of it, and the text of the proof.
@@ -68,6 +69,8 @@ fn what_is_no_certificate_is_an_input_error() {
     refused("", "the file is cut off");
     antwarp(&["check", &instance, "--certificate", &folder.path("none")]).assert().code(3);
     antwarp(&["check", &instance]).assert().code(2).stderr(contains("TOUR"));
+    let solve = ["solve", &instance, "--prove", "--checkpoint", &folder.path("a.run")];
+    antwarp(&solve).assert().code(2).stderr(contains("--prove cannot be used with --checkpoint"));
 }
 
 fn without_a_library_there_is_a_bound() {
@@ -81,4 +84,31 @@ fn without_a_library_there_is_a_bound() {
     let report = crate::world::json(&report);
     let (cost, bound) = (report["cost"].as_i64().unwrap(), report["bound"]["length"].as_i64().unwrap());
     assert!(bound <= cost && bound * 100 > cost * 98, "{bound} {cost}");
+}
+
+fn a_settled_run_proves_its_tour_unless_it_must_not() {
+    if !has_highs() {
+        return;
+    }
+    let folder = Folder::new(150);
+    let report = folder.path("report.json");
+    let ended = |options: &[&str]| {
+        let line = [&[&folder.instance, "--json", &report], options].concat();
+        lin_kernighan(&line).assert().success();
+        let report = json(&report);
+        (report["stopped_by"].as_str().unwrap().to_owned(), report["cost"].as_i64(), report["bound"].clone())
+    };
+    let (reason, cost, bound) = ended(&["--time", "60s"]);
+    assert_eq!(
+        (&*reason, bound["length"].as_i64(), bound["most_percent"].as_f64()),
+        ("optimal", cost, Some(0.0))
+    );
+    let (reason, other, bound) = ended(&["--time", "3s", "--prove=never", "--bound"]);
+    assert!(
+        reason == "time" && bound["length"].as_i64() < cost && other >= cost,
+        "{reason} {bound} {other:?}"
+    );
+    // Such a run is repeatable, and stays as it is.
+    let (reason, _, bound) = ended(&["--iterations", "20000"]);
+    assert!(reason == "iterations" && bound.is_null(), "{reason} {bound}");
 }

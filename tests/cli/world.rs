@@ -116,6 +116,18 @@ pub fn published(file: &str) -> Option<String> {
     published_in("tsplib", file)
 }
 
+/// Whether there is HiGHS. Without it the test counts as ignored.
+pub fn has_highs() -> bool {
+    match antwarp::exact::simplex::Highs::find() {
+        Ok(_) => true,
+        Err(error) if std::env::var_os("ANTWARP_REQUIRE_HIGHS").is_some() => panic!("{error}"),
+        Err(_) => {
+            crate::harness::ignore("they need HiGHS: install it, or set ANTWARP_HIGHS to its file");
+            false
+        }
+    }
+}
+
 /// The same from another folder. Without it the test counts as ignored.
 pub fn published_in(folder: &str, file: &str) -> Option<String> {
     let path = data::folder(&[folder])?.join(folder).join(file);

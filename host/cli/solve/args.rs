@@ -14,6 +14,7 @@ use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
 use super::super::shape::ShapeArgs;
 use super::super::signals;
+use super::proof::Prove;
 use crate::cluster::Topology;
 use crate::engine::Stop;
 use crate::instance::{Instance, ReadOptions};
@@ -35,11 +36,22 @@ pub struct Args {
     /// Without this option, only if no optimum is known and it costs next to nothing
     #[arg(long)]
     pub(super) bound: bool,
-    /// Go on until the tour is proven to be the shortest one
+    /// Go on until the tour is proven to be the shortest one; =never: no proof
     ///
-    /// Or until the time limit, if one is given: then the exit status is 8
-    #[arg(long, conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
-    pub(super) prove: bool,
+    /// Or until the time limit, if one is given: then the exit status is 8. Without this option (=auto), lk on CPU threads proves its
+    /// tour of up to 1,000 nodes once it finds no shorter one, if no optimum is published
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = Prove::Auto,
+        default_missing_value = "always",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub(super) prove: Prove,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
@@ -161,7 +173,7 @@ pub(super) struct Outputs {
     #[arg(long, value_name = "FILE|-")]
     pub(super) save_population: Option<Output>,
     /// Write the proof, for `check --certificate`; implies --prove
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["bound", "save_population", "resume", "checkpoint"])]
+    #[arg(long, value_name = "FILE")]
     pub(super) certificate: Option<Output>,
     /// Write the run to this file now and then, for --resume
     #[arg(long, value_name = "FILE")]
@@ -175,11 +187,6 @@ pub(super) struct Outputs {
 }
 
 impl Args {
-    /// Returns whether a proof is requested.
-    pub(super) fn proves(&self) -> bool {
-        self.prove || self.outputs.certificate.is_some()
-    }
-
     /// Returns how to read the instance.
     pub(in super::super) fn reading_options(&self) -> ReadOptions {
         self.reading.options()

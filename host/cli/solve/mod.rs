@@ -8,6 +8,7 @@ mod deliver;
 mod help;
 mod keeper;
 mod population;
+mod proof;
 mod ranks;
 mod settings;
 
@@ -25,17 +26,17 @@ use super::reading::announce_tour;
 use super::{Error, Outcome, Result, checkpoints, output, signals};
 use crate::cluster::{self, Facts, Ledger, Topology, World};
 use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager, start};
-use crate::exact;
 use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
-use crate::solver::proof::{self, Prover};
+use crate::solver::proof::{self as proving, Proof};
 use crate::solver::resumed::Island;
 use crate::solver::{Algorithm, FEWEST, Solution};
 use args::Outputs;
 use keeper::Keeper;
+use proof::Prove;
 use ranks::Crew;
 use settings::Wanted;
 
@@ -73,7 +74,9 @@ struct Plan {
     /// Whether a proof is requested.
     asks_proof: bool,
     /// Whether one is possible, too.
-    prove: bool,
+    proves: bool,
+    /// When to prove without a request.
+    prove: Prove,
     /// The target as given.
     target: Option<f64>,
     /// The node where the tour should start.
@@ -161,7 +164,7 @@ fn lead(
         // A bound starts anew when a run continues.
         let ahead = stop.spent(stop.before);
         let beside = beside::Plan::new(&plan.instance, plan.bound, &backend, &ahead);
-        let beside = beside.filter(|_| is_told && !plan.prove);
+        let beside = beside.filter(|_| is_told && !plan.proves);
         let beside = beside.and_then(|beside| beside::Search::begin(scope, beside, &plan.instance, &ahead));
         // What this rank finds reaches rank 0 with what the others find.
         let (tell, better) = sync_channel(1);
@@ -194,13 +197,14 @@ fn lead(
             let proof = proven.borrow_mut().take();
             let (right, wrong) =
                 (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
+            let best = |proof: &&Proof| right.is_none_or(|right| proof.bound > Some(right.length));
+            let proof_bound = proof.as_ref().filter(best);
+            let proof_bound =
+                proof_bound.and_then(|proof| Bounded::proven(proof, &plan.instance, report.cost));
             report.bound = match (right, solution.stopped_by) {
-                _ if proof.is_some() => {
-                    let proof = proof.as_ref().filter(|_| report.forbidden.is_empty());
-                    proof.and_then(|proof| Bounded::proven(proof, &plan.instance, report.cost))
-                }
                 // A bound says nothing about a tour with forbidden pairs.
                 _ if !report.forbidden.is_empty() => None,
+                _ if proof_bound.is_some() => proof_bound,
                 (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
                     Some(Bounded::exact(&plan.instance, report.cost, solution.seconds))
                 }
@@ -210,7 +214,8 @@ fn lead(
             report.begun_before(reading);
             let is_proven = solution.stopped_by == StopReason::Optimal
                 || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
-            if let Some(trouble) = proof.as_ref().and_then(|proof| proof.outcome.trouble.as_ref()) {
+            let asked = proof.as_ref().filter(|_| plan.asks_proof);
+            if let Some(trouble) = asked.and_then(|proof| proof.outcome.trouble.as_ref()) {
                 line.tell(&format!("the proof is not complete: {trouble}"));
             }
             plan.deliver(solution, &report, (individuals, proof.as_ref()), kept)?;
@@ -285,17 +290,17 @@ fn lead(
         let observe = &mut observer;
         let solved = match (crew, resumed) {
             (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
-            (None, None) if plan.prove => {
-                let settings = plan.proof_settings();
-                let instance = (&*plan.instance, initial);
-                proof::solve(algorithm, instance, (&backend, &stop), observe, &settings).map(
-                    |(solution, found)| {
-                        *proven.borrow_mut() = Some(found);
+            (None, None) => match plan.when_to_prove(&backend) {
+                None => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
+                Some(when) => {
+                    let (instance, how) = ((&*plan.instance, initial), (when, &plan.proof_settings()));
+                    let solved = proving::solve(algorithm, instance, (&backend, &stop), observe, how);
+                    solved.map(|(solution, found)| {
+                        *proven.borrow_mut() = found;
                         solution
-                    },
-                )
-            }
-            (None, None) => algorithm.solve(&plan.instance, initial, (&backend, &stop), observe, keep),
+                    })
+                }
+            },
             (Some(crew), resumed) => {
                 let island: (&mut dyn Observe, _) = (observe, &*crew.post);
                 let (algorithm, begin) = (algorithm.clone().of_island(own.number), (initial, own.state));
@@ -498,13 +503,6 @@ impl Asked {
 }
 
 impl Plan {
-    /// Returns how to prove that the tour is the shortest one.
-    fn proof_settings(&self) -> exact::Settings {
-        let threads = rayon::current_num_threads();
-        let keeps_certificate = self.outputs.certificate.is_some();
-        exact::Settings { board: Arc::new(exact::Board::new(threads)), threads, keeps_certificate }
-    }
-
     fn check(args: Args, options: &[String], interrupt: Arc<AtomicBool>, are_several: bool) -> Result<Plan> {
         let has_topology = options.iter().any(|option| option == "topology");
         if !are_several && has_topology {
@@ -515,6 +513,7 @@ impl Plan {
         let mut wanted = Wanted::new(&args, options)?;
         let known = wanted.check_early()?;
         args.check_outputs()?;
+        args.check_proof(options)?;
         checkpoints::check_file(args.outputs.checkpoint.as_ref(), args.begin.resume.as_deref())?;
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
@@ -549,7 +548,7 @@ impl Plan {
             asked.algorithm.check_for(&instance)?;
         }
         let asks_proof = args.proves();
-        let missing = if asks_proof { Prover::new(&instance)?.check().err() } else { None };
+        let missing = if asks_proof { proof::check(&instance)?.err() } else { None };
         if let Some(missing) = &missing {
             if !args.outputs.quiet {
                 output::tell(&format!("antwarp: no proof, only a lower bound: {missing}"));
@@ -568,7 +567,8 @@ impl Plan {
             resumed,
             bound: args.bound || missing.is_some(),
             asks_proof,
-            prove: asks_proof && missing.is_none(),
+            proves: asks_proof && missing.is_none(),
+            prove: args.prove,
             target: args.stop.target,
             start,
             topology: args.topology,

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cost = incumbent.cost();
     let since = Instant::now();
     let enough = || since.elapsed().as_secs_f64() > seconds;
-    let effort = Effort { progress, enough: &enough };
+    let effort = Effort { progress, enough: &enough, closing: &enough };
     let highs = Highs::find()?;
     let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(1)), &effort);
     let left = root.edges.as_ref().map_or(f64::NAN, |edges| edges.len() as f64 / instance.len() as f64);

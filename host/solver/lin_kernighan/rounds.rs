@@ -84,6 +84,13 @@ struct Length {
     times: u32,
 }
 
+impl Length {
+    /// Returns how many restarts ended with this length, if it is the shortest.
+    fn of(self, cost: i64) -> u32 {
+        if self.cost == cost { self.times } else { 0 }
+    }
+}
+
 /// Where a run is, except for its tours.
 #[derive(Clone, Serialize, Deserialize)]
 struct Now {
@@ -531,8 +538,7 @@ impl<'a> Rounds<'a> {
     /// first tours do not count: they are crossed along with the best ones of earlier epochs.
     fn is_settled(&mut self, cost: i64, budget: &Budget) -> bool {
         if self.now.last_start.times > 0 && cost == self.now.best_cost {
-            let before = if self.now.reached.cost == cost { self.now.reached.times } else { 0 };
-            self.now.reached = Length { cost, times: before + 1 };
+            self.now.reached = Length { cost, times: self.now.reached.of(cost) + 1 };
         }
         // Runs that share tours would have to agree.
         budget.deadline.stop.may_settle && self.partners.is_none() && self.now.reached.times >= SETTLED
@@ -893,6 +899,10 @@ impl Engine for Rounds<'_> {
 
     fn best(&mut self) -> Result<Vec<u32>, BackendError> {
         self.best_tour()
+    }
+
+    fn restarts(&self) -> u32 {
+        self.now.reached.of(self.now.best_cost)
     }
 
     fn finish(&mut self, deadline: Deadline<'_>) -> Result<(), BackendError> {

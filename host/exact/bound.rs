@@ -1,0 +1,43 @@
+//! A lower bound without a tree: cutting planes at the root alone.
+
+use std::time::Instant;
+
+use antwarp_instance::{Enough, Instance};
+
+use crate::root::{Effort, ascend};
+use crate::simplex::Solver;
+use crate::{Board, Incumbent, Outcome};
+
+/// Instances of fewer nodes have no cuts.
+const FEWEST: usize = 5;
+/// Rounds of cuts end once the last ones closed less than this part of the gap: less than in a proof, which has a tree after them.
+const PROGRESS: f64 = 0.001;
+
+/// Raises a lower bound by cutting planes until `enough` says so, or the cuts achieve nothing more. A last pricing then proves what the
+/// last rounds achieved; `closing` ends it. `incumbent` must have a tour. [`Outcome::bound`] is 0 before anything is proven: no cost
+/// is negative.
+pub fn bound(
+    solver: &dyn Solver,
+    instance: &Instance,
+    incumbent: &Incumbent,
+    board: &Board,
+    [enough, closing]: [Enough<'_>; 2],
+) -> Outcome {
+    let begin = Instant::now();
+    if instance.len() < FEWEST {
+        return Outcome::default();
+    }
+    let effort = Effort { progress: PROGRESS, enough, closing };
+    let root = ascend(instance, solver, &[], (incumbent, board), &effort);
+    // No tour is shorter than the best one if the bound is above its cost.
+    let bound = root.bound.min(incumbent.cost());
+    Outcome {
+        bound,
+        root_bound: bound,
+        cuts: board.cuts(),
+        lp_seconds: root.work.lp,
+        seconds: begin.elapsed().as_secs_f64(),
+        trouble: root.trouble.map(|trouble| trouble.to_string()),
+        ..Outcome::default()
+    }
+}

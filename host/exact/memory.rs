@@ -1,0 +1,12 @@
+//! The main memory that a proof needs at least.
+
+/// Bytes for each node of an instance: the root's linear program, the edges that are priced, and cuts. Measured.
+const SHARED: usize = 64 << 10;
+/// Bytes for each node in the linear program of each thread.
+const PROGRAM: usize = 48 << 10;
+
+/// Returns the bytes that a proof of an instance of closed tours with this many nodes needs on this many threads, besides the instance
+/// itself. A tree of many nodes needs more.
+pub fn memory(nodes: usize, threads: usize) -> u64 {
+    (nodes * (SHARED + threads * PROGRAM)) as u64
+}

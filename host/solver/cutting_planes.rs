@@ -1,0 +1,112 @@
+//! Lower bounds by cutting planes: those of the root of a proof, without its tree.
+
+use std::time::Duration;
+
+use antwarp_exact::Board;
+use antwarp_exact::simplex::Highs;
+
+use super::proof::Prover;
+use super::{Algorithm, SolveError, proven_optimum};
+use crate::backend::{Backend, Choice};
+use crate::engine::{Deadline, Progress, Stop};
+use crate::instance::Instance;
+use crate::memory;
+
+/// The most nodes of the closed form: of more, a linear program takes so long that spanning trees give better bounds for minutes.
+const MOST: usize = 20_000;
+/// Seconds for each pair of nodes after which cutting planes give better bounds than spanning trees: on two threads, 1.5 s for 3,000
+/// nodes, 17 s for 10,000.
+const SECONDS_PER_PAIR: f64 = 1.0 / 6e6;
+/// Part of the time in which a tour is searched for, and the most of it.
+const SEARCH: f64 = 0.1;
+const LONGEST_SEARCH: Duration = Duration::from_secs(20);
+/// Part of the time that is kept for the last pricing, and the most of it.
+const PRICING: f64 = 0.05;
+const LONGEST_PRICING: Duration = Duration::from_secs(1);
+
+/// A bound by cutting planes.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// No tour has a lower internal cost.
+    pub length: i64,
+    /// The number of cuts that were found.
+    pub cuts: u64,
+    /// Why cutting planes ended early, if something failed.
+    pub trouble: Option<String>,
+}
+
+/// Bounds tours by cutting planes.
+pub struct CuttingPlanes {
+    highs: Highs,
+}
+
+impl CuttingPlanes {
+    /// Prepares to bound the tours of an instance.
+    ///
+    /// # Errors
+    /// What is missing for it.
+    pub fn new(instance: &Instance) -> Result<CuttingPlanes, String> {
+        if nodes(instance) > MOST {
+            let directed =
+                if instance.is_symmetric() { "" } else { ", two for each node of a directed instance" };
+            return Err(format!("they are for up to {MOST} nodes{directed}"));
+        }
+        let no_room = |shortage| format!("not enough main memory for them: {shortage}");
+        memory::check(Prover::memory(instance, 1)).map_err(no_room)?;
+        let highs = Highs::find().map_err(|missing| missing.to_string())?;
+        Ok(CuttingPlanes { highs })
+    }
+
+    /// Bounds the tours of an instance until the run is over, or more cuts no longer raise the bound. The linear program begins with the
+    /// edges of a tour; without an `initial` one, a tour is searched for in a part of the time. `None` if there was no time for that, or
+    /// the tour is as short as the bound that is `known`.
+    ///
+    /// # Errors
+    /// If the instance contradicts itself, the initial tour lacks a fixed edge or has other ends, or the search fails.
+    pub fn bound(
+        &self,
+        instance: &Instance,
+        (initial, known): (Option<&[u32]>, i64),
+        deadline: Deadline<'_>,
+    ) -> Result<Option<Found>, SolveError> {
+        let prover = Prover::new(instance)?;
+        let share = |part: f64, most: Duration| deadline.left().map(|left| left.mul_f64(part).min(most));
+        match initial {
+            Some(tour) => prover.offer(tour),
+            None => prover.offer(&search(instance, share(SEARCH, LONGEST_SEARCH), deadline.stop)?),
+        }
+        let Some(cost) = prover.cost() else {
+            let why = "`initial_tour`: it lacks a fixed edge, or has other ends than the instance";
+            return Err(SolveError::Settings(why.to_string()));
+        };
+        if deadline.is_over() || cost <= known {
+            return Ok(None);
+        }
+        let reserve = share(PRICING, LONGEST_PRICING).unwrap_or_default();
+        let enough = || deadline.is_over() || deadline.left().is_some_and(|left| left <= reserve);
+        let closing = || deadline.stop.is_late(deadline.begin);
+        let (length, outcome) = prover.bound(&self.highs, &Board::new(rayon::current_num_threads()), [&enough, &closing]);
+        Ok(Some(Found { length, cuts: outcome.cuts, trouble: outcome.trouble }))
+    }
+}
+
+/// Returns the nodes of the closed form, or one less.
+fn nodes(instance: &Instance) -> usize {
+    instance.len() * if instance.is_symmetric() { 1 } else { 2 }
+}
+
+/// Returns the time from which on cutting planes give better bounds than spanning trees; `None` if that takes minutes.
+pub fn least_time(instance: &Instance) -> Option<Duration> {
+    let nodes = nodes(instance);
+    (nodes <= MOST).then(|| Duration::from_secs_f64(SECONDS_PER_PAIR * (nodes * nodes) as f64))
+}
+
+/// Searches for a tour; ends earlier if it is as short as the published optimum, or restarts find no shorter one.
+fn search(instance: &Instance, time: Option<Duration>, stop: &Stop) -> Result<Vec<u32>, SolveError> {
+    let (backend, _) = Backend::open(Choice::Cpu)?;
+    let (target, interrupt) = (proven_optimum(instance, &[]), stop.interrupt.clone());
+    let stop = Stop { time, target, interrupt, may_settle: true, ..Stop::never() };
+    let found =
+        Algorithm::default().solve(instance, None, (&backend, &stop), &mut |_: &Progress| {}, None)?;
+    Ok(found.tour)
+}

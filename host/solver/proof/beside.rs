@@ -1,0 +1,267 @@
+//! A search and a proof at the same time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use antwarp_exact::{Board, Settings};
+
+use super::{Proof, Prover};
+use crate::backend::Backend;
+use crate::engine::{BackendError, Better, Deadline, Observe, Progress, Snapshot, Stop, StopReason};
+use crate::instance::Instance;
+use crate::solver::{Algorithm, Solution, SolveError};
+
+/// How often it is decided what goes on.
+const TICK: Duration = Duration::from_millis(2);
+/// Once the tree has started, a search ends after this part of its time without a better tour, and the proof gets its threads.
+const SETTLED: f64 = 0.4;
+/// A proof that nobody asked for starts once this many restarts of the search have ended with the best length.
+const STARTS_AFTER: u32 = 2;
+/// It may use all threads, as the search does, once there are this many.
+const SHARES_AFTER: u32 = 5;
+
+/// When a proof starts, and what it may take from the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// It was asked for: it starts with the first tour, and may use half as many threads as the search, beside them. Once the root of its
+    /// tree is done and the search finds nothing more, the search ends, and the proof takes its threads over.
+    AtOnce,
+    /// It was not asked for: it starts once the search has settled, on one more thread. The search goes on. If it ends by itself, the
+    /// proof may take as long as the run until then.
+    Settled,
+}
+
+/// Solves an instance and proves that the tour is the shortest, both at the same time; ends at `stop`'s limits, too.
+/// [`Board`] shows where the proof stands. There is no proof if it never started.
+///
+/// # Errors
+/// As [`Algorithm::solve`], and if the instance contradicts itself.
+pub fn solve(
+    algorithm: &Algorithm,
+    (instance, initial): (&Instance, Option<Vec<u32>>),
+    (backend, stop): (&Backend, &Stop),
+    observe: &mut dyn Observe,
+    (when, settings): (When, &Settings),
+) -> Result<(Solution, Option<Proof>), SolveError> {
+    let deadline = Deadline::since(Instant::now(), stop);
+    let prover = Prover::new(instance)?;
+    if let Some(tour) = initial.as_ref().filter(|tour| tour.len() == instance.len()) {
+        prover.offer(tour);
+    }
+    let board = &*settings.board;
+    let all = board.threads();
+    let halt = Arc::new(AtomicBool::new(false));
+    let (is_abandoned, has_settled) = (AtomicBool::new(false), AtomicBool::new(when == When::AtOnce));
+    std::thread::scope(|scope| {
+        // However the search ends.
+        let _abandon = Abandon(&is_abandoned);
+        let enough = || is_abandoned.load(Relaxed) || deadline.is_over();
+        let (prover, halt, has_settled) = (&prover, &halt, &has_settled);
+        board.allow(match when {
+            When::AtOnce => all.div_ceil(2),
+            When::Settled => 1,
+        });
+        board.search(true);
+        let proof = std::thread::Builder::new().name("proof".into());
+        let proof = proof.spawn_scoped(scope, move || {
+            let _halt = HaltsInPanic(halt);
+            // The linear program begins with the edges of a tour.
+            while prover.cost().is_none() || !has_settled.load(Relaxed) {
+                if enough() {
+                    return None;
+                }
+                std::thread::sleep(TICK);
+            }
+            let proof = prover.prove(settings, &enough);
+            // Without a limit, the search would not end.
+            if proof.is_complete() || when == When::AtOnce && stop.time.is_none() {
+                halt.store(true, Relaxed);
+            }
+            Some(proof)
+        });
+        let proof = proof.map_err(|error| SolveError::NoThread(error.to_string()))?;
+        let mut beside = Beside {
+            observe: &mut *observe,
+            prover,
+            board,
+            all,
+            halt,
+            when,
+            has_settled,
+            best: (i64::MAX, Instant::now()),
+        };
+        let halted = Stop { interrupt: halt.clone(), ..stop.clone() };
+        let searched = while_listening((stop, halt), || {
+            algorithm.solve(instance, initial, (backend, &halted), &mut beside, None)
+        })?;
+        prover.offer(&searched.tour);
+        board.search(false);
+        board.allow(all);
+        let spent = deadline.elapsed();
+        let is_last = || match when {
+            When::AtOnce => false,
+            When::Settled => searched.stopped_by != StopReason::Settled || deadline.elapsed() > 2 * spent,
+        };
+        while !proof.is_finished() {
+            if is_last() {
+                is_abandoned.store(true, Relaxed);
+            }
+            std::thread::sleep(TICK);
+            observe.progress(&Progress {
+                iterations: searched.iterations,
+                best_cost: prover.cost().unwrap_or(searched.cost),
+                iteration_cost: searched.cost,
+                seconds: deadline.elapsed().as_secs_f64(),
+                tours: searched.tours,
+                restarts: 0,
+                proof: prover.standing(board),
+            });
+        }
+        let proof = result(proof, when);
+        Ok((joined(instance, searched, proof.as_ref(), deadline), proof))
+    })
+}
+
+/// Returns what a thread proved. A tour is not lost because of a proof that nobody asked for.
+fn result(proof: ScopedJoinHandle<'_, Option<Proof>>, when: When) -> Option<Proof> {
+    match proof.join() {
+        Ok(proof) => proof,
+        Err(_) if when == When::Settled => None,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Runs a search that ends once `halt` is set, and sets that after an interrupt.
+fn while_listening<R>(
+    (stop, halt): (&Stop, &AtomicBool),
+    search: impl FnOnce() -> Result<R, SolveError>,
+) -> Result<R, SolveError> {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let is_over = &is_over;
+        let _over = Abandon(is_over);
+        let listen = move || {
+            while !is_over.load(Relaxed) {
+                if stop.interrupt.load(Relaxed) {
+                    halt.store(true, Relaxed);
+                }
+                std::thread::sleep(TICK);
+            }
+        };
+        let listener = std::thread::Builder::new().name("interrupts".into()).spawn_scoped(scope, listen);
+        listener.map_err(|error| SolveError::NoThread(error.to_string()))?;
+        search()
+    })
+}
+
+/// Returns the result of the search with what the proof adds to it.
+fn joined(
+    instance: &Instance,
+    searched: Solution,
+    proof: Option<&Proof>,
+    deadline: Deadline<'_>,
+) -> Solution {
+    let seconds = deadline.elapsed().as_secs_f64();
+    let mut solution = Solution { seconds, ..searched };
+    let Some(proof) = proof else { return solution };
+    if let Some((cost, tour)) = proof.best.as_ref().filter(|(cost, _)| *cost < solution.cost) {
+        (solution.cost, solution.tour) = (*cost, tour.clone());
+        solution.trace.push(Better { seconds, cost: *cost, part: "proof" });
+    }
+    solution.stopped_by = match solution.stopped_by {
+        _ if proof.proves(solution.cost) && instance.is_exact() => StopReason::Optimal,
+        _ if proof.proves(solution.cost) => StopReason::OptimalRounded,
+        // The proof stopped the search, not the user.
+        StopReason::Interrupt if !deadline.stop.interrupt.load(Relaxed) => StopReason::Time,
+        reason => reason,
+    };
+    solution
+}
+
+/// Sets a flag when it is dropped.
+struct Abandon<'a>(&'a AtomicBool);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Ends the search if the proof panics.
+struct HaltsInPanic<'a>(&'a AtomicBool);
+
+impl Drop for HaltsInPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+/// Observes a search for somebody else and for a proof.
+struct Beside<'a> {
+    observe: &'a mut dyn Observe,
+    prover: &'a Prover<'a>,
+    board: &'a Board,
+    /// All threads.
+    all: usize,
+    halt: &'a AtomicBool,
+    when: When,
+    has_settled: &'a AtomicBool,
+    /// The best cost, and since when.
+    best: (i64, Instant),
+}
+
+impl Observe for Beside<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.observe.progress(&Progress { proof: self.prover.standing(self.board), ..*progress });
+        if progress.best_cost < self.best.0 {
+            self.best = (progress.best_cost, Instant::now());
+        }
+        match self.when {
+            When::AtOnce => {
+                let idle = self.best.1.elapsed().as_secs_f64();
+                if self.board.is_branching() && idle > SETTLED * progress.seconds {
+                    self.halt.store(true, Relaxed);
+                }
+            }
+            When::Settled => {
+                self.has_settled.fetch_or(progress.restarts >= STARTS_AFTER, Relaxed);
+                if progress.restarts >= SHARES_AFTER {
+                    self.board.allow(self.all);
+                }
+            }
+        }
+    }
+
+    fn better(&mut self, cost: i64, best: &Vec<u32>) {
+        self.prover.offer(best);
+        self.observe.better(cost, best);
+    }
+
+    fn wants_better(&self) -> bool {
+        self.has_settled.load(Relaxed)
+    }
+
+    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
+        self.observe.wants_checkpoint(is_end)
+    }
+
+    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
+        self.observe.checkpoint(snapshot);
+    }
+
+    fn no_checkpoint(&mut self) {
+        self.observe.no_checkpoint();
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        self.observe.keeps_checkpoints()
+    }
+
+    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
+        self.observe.for_each_run(runs)
+    }
+}
