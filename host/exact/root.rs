@@ -79,7 +79,11 @@ const COLUMNS_PER_NODE: usize = 1;
 /// The most edges that are listed for the tree, for each node.
 const EDGES_PER_NODE: usize = 60;
 /// Cuts that have been slack for this many solves are deleted.
-const AGE: u32 = 6;
+const AGE: u32 = 2;
+/// The most cuts that are added at a time: those that are violated most. More are soon slack, and slow the linear program down.
+fn most_cuts(nodes: usize) -> usize {
+    (3 * nodes / 10).min(500).max(nodes / 10)
+}
 /// Fewer are not worth the effort.
 const LEAST_PURGED: usize = 30;
 /// Other kinds of cuts are looked for if fewer than this were found, and fewer than one for this many nodes.
@@ -229,7 +233,7 @@ impl Ascent<'_, '_> {
         let support = self.master.support();
         let cuts = self.find(&support);
         self.root.work.separation += since.elapsed().as_secs_f64();
-        let added = self.master.add_cuts(cuts)?;
+        let added = self.master.add_cuts(support.most_violated(cuts, most_cuts(support.len())))?;
         self.root.work.cuts += added;
         self.board.count_cuts(added);
         Ok(added)

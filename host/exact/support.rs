@@ -91,6 +91,15 @@ impl Support {
         cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
     }
 
+    /// Returns those of these cuts that the solution violates most, at most `most` of them.
+    pub fn most_violated(&self, mut cuts: Vec<Arc<Cut>>, most: usize) -> Vec<Arc<Cut>> {
+        if cuts.len() > most {
+            cuts.sort_by_cached_key(|cut| (-self.violation(cut) * VIOLATION) as i64);
+            cuts.truncate(most);
+        }
+        cuts
+    }
+
     /// Returns all edges, each once, with the lower node first.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.len() as u32).flat_map(|a| {
@@ -101,5 +110,7 @@ impl Support {
 
 /// Smaller values are 0.
 const TINY: f64 = 1e-7;
+/// The number of differences of violation to a unit.
+const VIOLATION: f64 = 1e6;
 /// Borders that exceed 2 by less have the value 2.
 const TIGHT: f64 = 1e-6;

@@ -36,7 +36,7 @@ const PROBE_ITERATIONS: u32 = 60;
 /// Values closer to a whole number than this are whole.
 const WHOLE: f64 = 1e-5;
 /// Cuts that were slack this many times are deleted, if there are this many of them.
-const OLD: u32 = 5;
+const OLD: u32 = 2;
 const MANY_OLD: usize = 20;
 /// Times that edges are priced at a node before it is divided anyway.
 const MOST_PRICED: usize = 50;
@@ -354,8 +354,8 @@ impl<'a> NodeSolver<'a, '_> {
                 found.extend(local(&support, &tight, PARTS, self.draws, workers));
             }
         }
-        found.truncate(MOST_CUTS);
-        let added = master.add_cuts(found.into_iter().map(Arc::new))?;
+        let found = found.into_iter().map(Arc::new).collect();
+        let added = master.add_cuts(support.most_violated(found, MOST_CUTS))?;
         self.task.board.count_cuts(added);
         Ok(added)
     }

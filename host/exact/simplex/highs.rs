@@ -20,6 +20,9 @@ const DUAL: c_int = 1;
 /// steepest edge are computed anew for each basis that is set, which takes longer than a few iterations.
 const CHOOSE: c_int = -1;
 const DEVEX: c_int = 1;
+/// How much costs are perturbed against stalling, as a part of what HiGHS does by default: more costs iterations that undo it, none
+/// costs more where many solutions are equal, as on lattices.
+const PERTURBATION: f64 = 0.1;
 /// Row-wise matrices and column-wise ones.
 const STANDINGS: [(Standing, c_int); 3] = [(Standing::Lower, 0), (Standing::Basic, 1), (Standing::Upper, 2)];
 
@@ -80,6 +83,7 @@ impl Program {
         for (name, value) in [(c"threads", 1), (c"simplex_strategy", DUAL)] {
             call!(program, set_int(name.as_ptr(), value))?;
         }
+        call!(program, set_double(c"dual_simplex_cost_perturbation_multiplier".as_ptr(), PERTURBATION))?;
         let question = std::ptr::from_ref(&*program.question).cast_mut().cast();
         call!(program, set_callback(Some(interrupt), question))?;
         call!(program, start_callback(SIMPLEX_INTERRUPT))?;
