@@ -70,6 +70,8 @@ pub struct Outcome {
     pub cuts: u64,
     /// The seconds of all threads in linear programs.
     pub lp_seconds: f64,
+    /// Seconds at the root of the tree.
+    pub root_seconds: f64,
     /// Seconds.
     pub seconds: f64,
     /// Why there is no better bound, if something is missing or failed.

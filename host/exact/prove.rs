@@ -68,6 +68,7 @@ pub fn prove_with(
         bound: root.bound.min(incumbent.cost()),
         root_bound: root.bound,
         lp_seconds: root.work.lp,
+        root_seconds: begin.elapsed().as_secs_f64(),
         trouble: root.trouble.take().map(|trouble| trouble.to_string()),
         ..Outcome::default()
     };

@@ -112,6 +112,11 @@ impl<N> Queue<N> {
         self.wake.notify_all();
     }
 
+    /// Returns the number of threads that work on a node.
+    pub fn busy(&self) -> usize {
+        self.state().taken.iter().flatten().count()
+    }
+
     /// Ends the work of all threads.
     pub fn close(&self) {
         self.state().is_over = true;

@@ -9,7 +9,7 @@ use antwarp_instance::{Enough, Instance, Watch};
 use crate::duals::{Duals, Reduced, to_cost, to_units};
 use crate::master::{Master, State};
 use crate::pricing::{Edge, partners, price};
-use crate::separation::{Draws, blossoms, combs, local, segments, subtours, tighten};
+use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
 use crate::{Board, Cut, Incumbent, Support};
 
@@ -90,8 +90,6 @@ const TRIALS: usize = 25;
 /// The atoms of local cuts, and the choices of parts: where other cuts were found, and where none was.
 const SMALL_PARTS: (usize, usize) = (8, 2);
 const LARGE_PARTS: (usize, usize) = (10, 8);
-/// Above this number of nodes a round of separation takes long.
-const LARGE: usize = 2000;
 /// Local cuts are not looked for in larger instances: that takes too long to end in time.
 const MOST_WITH_LOCAL: usize = 5000;
 /// By how much a deleted cut must be violated to become a row again.
@@ -252,26 +250,19 @@ impl Ascent<'_, '_> {
         if found.len() >= few || self.watch.is_over() {
             return found;
         }
+        let workers = Workers { threads: self.board.threads(), watch: self.watch };
         let active = self.master.active().0;
-        let tightened = tighten(support, active.iter().map(|cut| &**cut), &mut self.draws);
-        found.extend(tightened.into_iter().map(Arc::new));
-        let mut sets: Vec<Arc<[u32]>> = active.iter().flat_map(|cut| cut.sets().iter().cloned()).collect();
-        sets.sort_unstable();
-        sets.dedup();
-        // A few at a time, so that an end of the time is noticed.
-        let mut left = if found.is_empty() { 8 * TRIALS } else { TRIALS };
-        while left > 0 && !self.watch.is_over() {
-            let trials = left.min(if n > LARGE { TRIALS / 5 } else { TRIALS });
-            left -= trials;
-            found.extend(combs(support, &sets, trials, &mut self.draws).into_iter().map(Arc::new));
-        }
+        let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
+        found.extend(tighten(support, &cuts, &mut self.draws, workers).into_iter().map(Arc::new));
+        let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
+        let trials = if found.is_empty() { 8 * TRIALS } else { TRIALS };
+        found.extend(combs(support, &tight, trials, &mut self.draws, workers).into_iter().map(Arc::new));
         if found.len() < few && !self.watch.is_over() {
             found.extend(blossoms(support).into_iter().map(Arc::new));
         }
         if found.len() < few && n <= MOST_WITH_LOCAL && !self.watch.is_over() {
-            let (atoms, trials) = if found.is_empty() { LARGE_PARTS } else { SMALL_PARTS };
-            let cuts = local(support, &sets, atoms, trials, &mut self.draws, self.watch);
-            found.extend(cuts.into_iter().map(Arc::new));
+            let parts = if found.is_empty() { LARGE_PARTS } else { SMALL_PARTS };
+            found.extend(local(support, &tight, parts, &mut self.draws, workers).into_iter().map(Arc::new));
         }
         found
     }

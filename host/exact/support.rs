@@ -1,5 +1,7 @@
 //! The edges of a fractional solution.
 
+use std::sync::Arc;
+
 use crate::Cut;
 
 /// A graph of nodes and the edges between them that a solution of the linear program uses: those with `x > 0`.
@@ -68,6 +70,22 @@ impl Support {
         set.iter().map(outside).sum()
     }
 
+    /// Returns those of these sets with several nodes whose borders have the value 2, each once.
+    pub fn tight(&self, sets: impl Iterator<Item = Arc<[u32]>>) -> Vec<Arc<[u32]>> {
+        let mut sets: Vec<Arc<[u32]>> = sets.filter(|set| set.len() > 1).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let mut is_inside = vec![false; self.len()];
+        sets.retain(|set| {
+            set.iter().for_each(|&node| is_inside[node as usize] = true);
+            let edges = set.iter().flat_map(|&node| self.neighbors(node));
+            let border: f64 = edges.filter(|edge| !is_inside[edge.0 as usize]).map(|edge| edge.1).sum();
+            set.iter().for_each(|&node| is_inside[node as usize] = false);
+            border < 2.0 + TIGHT
+        });
+        sets
+    }
+
     /// Returns by how much the solution violates a cut; negative if it does not.
     pub fn violation(&self, cut: &Cut) -> f64 {
         cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
@@ -83,3 +101,5 @@ impl Support {
 
 /// Smaller values are 0.
 const TINY: f64 = 1e-7;
+/// Borders that exceed 2 by less have the value 2.
+const TIGHT: f64 = 1e-6;

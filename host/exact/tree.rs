@@ -15,7 +15,7 @@ use crate::duals::{Branch, Duals, Side, to_cost, to_units};
 use crate::master::{Master, State};
 use crate::pricing::Edge;
 use crate::queue::{Open, Queue};
-use crate::separation::{Draws, blossoms, combs, subtours};
+use crate::separation::{Draws, Workers, blossoms, combs, local, subtours};
 use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
 use crate::{Board, Cut, Incumbent};
 
@@ -26,6 +26,8 @@ const PART: f64 = 0.06;
 const FEW_CUTS: usize = 30;
 /// Random shrinkings in which combs are looked for, in a round.
 const TRIALS: usize = 12;
+/// The atoms of local cuts, and the choices of parts.
+const PARTS: (usize, usize) = (10, 4);
 /// Most cuts of a round.
 const MOST_CUTS: usize = 150;
 /// Most candidates for a question, and iterations for each answer.
@@ -199,7 +201,7 @@ fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) 
     let mut draws = Draws::new(number as u64);
     while let Some(Open { bound, node, .. }) = queue.take(number, task.board, watch) {
         task.board.count_node();
-        let mut solver = NodeSolver { task, watch, draws: &mut draws, bound };
+        let mut solver = NodeSolver { task, queue, watch, draws: &mut draws, bound };
         let mut fate = Err(SimplexError::Failed("the node was not started".into()));
         // A program that failed is made anew, once.
         for _ in 0..2 {
@@ -242,13 +244,14 @@ fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) 
 /// Solves one node.
 struct NodeSolver<'a, 'b> {
     task: &'a Task<'b>,
+    queue: &'a Queue<Node>,
     watch: &'a Watch<'a>,
     draws: &'a mut Draws,
     /// The node's bound, which is proven.
     bound: i64,
 }
 
-impl NodeSolver<'_, '_> {
+impl<'a> NodeSolver<'a, '_> {
     fn solve(&mut self, master: &mut Master<'_>, node: &Node) -> Result<Fate> {
         master.load(&node.state)?;
         let enough = || self.watch.is_over();
@@ -329,17 +332,27 @@ impl NodeSolver<'_, '_> {
         Some((is_closed, missing))
     }
 
+    /// Returns the threads for separation: this one, and its share of those without a node.
+    fn workers(&self) -> Workers<'a> {
+        let threads = self.task.board.threads() / self.queue.busy().max(1);
+        Workers { threads: threads.max(1), watch: self.watch }
+    }
+
     /// Adds cuts that the solution violates. Returns how many.
     fn cut(&mut self, master: &mut Master<'_>) -> Result<usize> {
         let support = master.support();
         let mut found = subtours(&support);
         if found.len() < FEW_CUTS {
-            found.extend(blossoms(&support));
-        }
-        if found.len() < FEW_CUTS {
+            let workers = self.workers();
             let (cuts, _) = master.active();
-            let sets: Vec<Arc<[u32]>> = cuts.iter().flat_map(|cut| cut.sets().iter().cloned()).collect();
-            found.extend(combs(&support, &sets, TRIALS, self.draws));
+            let tight = support.tight(cuts.iter().flat_map(|cut| cut.sets().iter().cloned()));
+            found.extend(combs(&support, &tight, TRIALS, self.draws, workers));
+            if found.is_empty() {
+                found.extend(blossoms(&support));
+            }
+            if found.is_empty() {
+                found.extend(local(&support, &tight, PARTS, self.draws, workers));
+            }
         }
         found.truncate(MOST_CUTS);
         let added = master.add_cuts(found.into_iter().map(Arc::new))?;

@@ -85,7 +85,8 @@ impl CuttingPlanes {
         let reserve = share(PRICING, LONGEST_PRICING).unwrap_or_default();
         let enough = || deadline.is_over() || deadline.left().is_some_and(|left| left <= reserve);
         let closing = || deadline.stop.is_late(deadline.begin);
-        let (length, outcome) = prover.bound(&self.highs, &Board::new(1), [&enough, &closing]);
+        let (length, outcome) =
+            prover.bound(&self.highs, &Board::new(rayon::current_num_threads()), [&enough, &closing]);
         Ok(Some(Found { length, cuts: outcome.cuts, trouble: outcome.trouble }))
     }
 }

@@ -1,4 +1,4 @@
-//! Prints the bound that cutting planes reach at the root: `root INSTANCE TOUR [SECONDS [PROGRESS]]`.
+//! Prints the bound that cutting planes reach at the root: `root INSTANCE TOUR [SECONDS [PROGRESS [THREADS]]]`.
 //!
 //! The tour is a file, or the cost of a tour that is not known. It decides when to stop, and its edges are columns.
 
@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let instance = Instance::open(std::path::Path::new(&arguments[0]))?;
     let seconds: f64 = arguments.get(2).map_or(Ok(60.0), |text| text.parse())?;
     let progress: f64 = arguments.get(3).map_or(Ok(0.02), |text| text.parse())?;
+    let threads: usize = arguments.get(4).map_or(Ok(1), |text| text.parse())?;
     let incumbent = Incumbent::new();
     match arguments[1].parse() {
         Ok(cost) => incumbent.offer(cost, &[]),
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let enough = || since.elapsed().as_secs_f64() > seconds;
     let effort = Effort { progress, enough: &enough, closing: &enough };
     let highs = Highs::find()?;
-    let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(1)), &effort);
+    let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(threads)), &effort);
     let left = root.edges.as_ref().map_or(f64::NAN, |edges| edges.len() as f64 / instance.len() as f64);
     let work = root.work;
     println!(

@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use antwarp_instance::Watch;
-
 use crate::atoms::{MOST_ATOMS, shortest_tour};
 use crate::{Cut, Support};
 
 use super::draws::Draws;
 use super::partition::Partition;
 use super::shrunk::Shrunk;
+use super::workers::Workers;
 
 /// By how much a cut must be violated.
 const EPSILON: f64 = 1e-3;
@@ -30,70 +29,67 @@ const LARGEST: usize = 48;
 const MOST_SETS: usize = 40;
 
 /// Finds violated hypergraph inequalities: looks at small parts of the graph with the rest shrunk to one node, and decides by a small
-/// linear program whether the values of its edges are a mean of tours. `sets` are sets that may be tight; some of them are shrunk.
-/// `atoms` is the number of nodes of a part, at most 12. Once the watch is over, the cuts until then are returned.
+/// linear program whether the values of its edges are a mean of tours. Of the sets `tight`, whose borders have the value 2, some are
+/// shrunk. `atoms` is the number of nodes of a part, at most 12.
 ///
 /// Source: local cuts (D. Applegate, R. Bixby, V. Chvátal, W. Cook, *TSP cuts which do not conform to the template paradigm*, 2001).
 pub fn local(
     support: &Support,
-    sets: &[Arc<[u32]>],
-    atoms: usize,
-    trials: usize,
+    tight: &[Arc<[u32]>],
+    (atoms, trials): (usize, usize),
     draws: &mut Draws,
-    watch: &Watch<'_>,
+    workers: Workers<'_>,
 ) -> Vec<Cut> {
-    let atoms = atoms.min(MOST_ATOMS);
-    let tight: Vec<&Arc<[u32]>> =
-        sets.iter().filter(|set| set.len() > 1 && support.border(set) < 2.0 + 1e-6).collect();
     let paths = paths(support);
-    let mut found = Vec::new();
-    let mut known = HashSet::new();
-    for trial in 0..trials {
+    let seeds: Vec<u64> = (0..trials).map(|_| draws.next()).collect();
+    let shrunk = workers.each(trials, &|trial| {
+        let mut draws = Draws::new(seeds[trial]);
         let mut partition = Partition::new(support.len());
         let share = [0.0, 0.1, 0.3, 0.6, 0.9][trial % 5];
-        for set in &tight {
+        for set in tight {
             if draws.chance(share) {
-                set.iter().for_each(|&node| {
-                    partition.join(set[0], node);
-                });
+                partition.join_all(set);
             }
         }
         for path in &paths {
             // All ways to cut a path of edges of value 1 into two are equal. A tooth may be cut by the handle there.
             let cut = if draws.chance(0.2) { 0 } else { 1 + draws.below(path.len() - 1) };
-            for part in [&path[..cut], &path[cut..]] {
-                part.iter().for_each(|&node| {
-                    partition.join(part[0], node);
-                });
-            }
+            [&path[..cut], &path[cut..]]
+                .iter()
+                .filter(|part| !part.is_empty())
+                .for_each(|part| partition.join_all(part));
         }
         let shrunk = Shrunk::new(support, &mut partition);
-        if shrunk.graph.len() < 6 {
-            continue;
-        }
-        let mut is_covered = vec![false; shrunk.graph.len()];
-        let mut seeds: Vec<u32> = (0..shrunk.graph.len() as u32).collect();
-        draws.shuffle(&mut seeds);
-        for seed in seeds {
-            if watch.is_over() {
-                return found;
-            }
-            let is_fractional = shrunk.graph.neighbors(seed).iter().any(|edge| edge.1 < 1.0 - 1e-6);
-            if is_covered[seed as usize] || !is_fractional {
-                continue;
-            }
-            // At least one node is left for the rest.
-            let most = atoms.min(shrunk.graph.len()) - 1;
-            let part = grow(&shrunk.graph, seed, most, draws);
+        let parts = parts(&shrunk.graph, atoms.min(MOST_ATOMS), &mut draws);
+        (shrunk, parts)
+    });
+    let parts: Vec<(&Shrunk, &[u32])> =
+        shrunk.iter().flat_map(|(shrunk, parts)| parts.iter().map(move |part| (shrunk, &part[..]))).collect();
+    let found = workers.each(parts.len(), &|number| of_part(parts[number].0, parts[number].1, support.len()));
+    let mut known = HashSet::new();
+    found.into_iter().flatten().filter(|cut| known.insert(cut.clone())).collect()
+}
+
+/// Returns parts of a graph, each of fewer than `atoms` nodes, that together have all nodes at fractional edges.
+fn parts(graph: &Support, atoms: usize, draws: &mut Draws) -> Vec<Vec<u32>> {
+    let mut parts = Vec::new();
+    if graph.len() < 6 {
+        return parts;
+    }
+    // At least one node is left for the rest.
+    let most = atoms.min(graph.len()) - 1;
+    let mut is_covered = vec![false; graph.len()];
+    let mut seeds: Vec<u32> = (0..graph.len() as u32).collect();
+    draws.shuffle(&mut seeds);
+    for seed in seeds {
+        let is_fractional = graph.neighbors(seed).iter().any(|edge| edge.1 < 1.0 - 1e-6);
+        if is_fractional && !is_covered[seed as usize] {
+            let part = grow(graph, seed, most, draws);
             part.iter().take(part.len() / 2).for_each(|&node| is_covered[node as usize] = true);
-            if let Some(cut) = of_part(&shrunk, &part, support.len())
-                && known.insert(cut.clone())
-            {
-                found.push(cut);
-            }
+            parts.push(part);
         }
     }
-    found
+    parts
 }
 
 /// Returns the paths of edges of value 1, each from end to end.

@@ -11,9 +11,11 @@ mod subtours;
 #[cfg(test)]
 mod tests;
 mod tighten;
+mod workers;
 
 pub use blossoms::blossoms;
 pub use combs::{combs, tighten};
 pub use draws::Draws;
 pub use local::local;
 pub use subtours::{segments, subtours};
+pub use workers::Workers;

@@ -30,6 +30,13 @@ impl Partition {
         a != b
     }
 
+    /// Joins the groups of these nodes.
+    pub fn join_all(&mut self, nodes: &[u32]) {
+        nodes.iter().for_each(|&node| {
+            self.join(nodes[0], node);
+        });
+    }
+
     /// Returns the groups in the order of their lowest nodes, each sorted.
     pub fn groups(&mut self) -> Vec<Vec<u32>> {
         let n = self.parent.len();

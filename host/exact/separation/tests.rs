@@ -8,6 +8,11 @@ use crate::{Cut, Family, Support};
 use super::draws::Draws;
 use super::*;
 
+/// Calls a function with this many threads.
+fn on<R>(threads: usize, work: impl FnOnce(Workers<'_>) -> R) -> R {
+    work(Workers { threads, watch: &Watch::new(&|| false) })
+}
+
 /// Returns a solution of the degree equations: a random mean of tours and of unions of two or more cycles.
 fn solution(n: usize, draws: &mut Draws) -> Support {
     solution_of(n, 0.6, draws)
@@ -130,9 +135,9 @@ proptest! {
             .filter(|edge| edge.2 > 1.0 - 1e-7)
             .map(|(a, b, _)| [a, b].into())
             .collect();
-        let cuts = combs(&support, &sets, 20, &mut draws);
+        let cuts = on(3, |workers| combs(&support, &support.tight(sets.iter().cloned()), 20, &mut draws, workers));
         check(&support, &cuts, &mut draws)?;
-        let tighter = tighten(&support, cuts.iter(), &mut draws);
+        let tighter = on(3, |workers| tighten(&support, &cuts.iter().collect::<Vec<_>>(), &mut draws, workers));
         check(&support, &tighter, &mut draws)?;
         prop_assert_eq!(tighter.len(), cuts.iter().filter(|cut| cut.family() == Family::Comb).count());
     }
@@ -141,8 +146,22 @@ proptest! {
     fn local_cuts_hold_and_are_violated(n in 8..30_usize, seed: u64) {
         let mut draws = Draws::new(seed);
         let support = solution(n, &mut draws);
-        let cuts = local(&support, &[], 8, 3, &mut draws, &Watch::new(&|| false));
+        let cuts = on(3, |workers| local(&support, &[], (8, 3), &mut draws, workers));
         check(&support, &cuts, &mut draws)?;
+    }
+
+    #[test]
+    fn cuts_do_not_depend_on_the_threads(n in 20..60_usize, seed: u64) {
+        let mut draws = Draws::new(seed);
+        let support = solution(n, &mut draws);
+        let tight = support.tight(support.edges().map(|(a, b, _)| [a, b].into()));
+        let [one, four] = [1, 4].map(|threads| on(threads, |workers| {
+            let mut draws = Draws::new(seed);
+            let found = combs(&support, &tight, 20, &mut draws, workers);
+            let tighter = tighten(&support, &found.iter().collect::<Vec<_>>(), &mut draws, workers);
+            (found, tighter, local(&support, &tight, (8, 3), &mut draws, workers))
+        }));
+        prop_assert_eq!(one, four);
     }
 
     #[test]
@@ -151,8 +170,8 @@ proptest! {
         let support = solution_of(n, 0.0, &mut draws);
         prop_assert_eq!(subtours(&support), []);
         prop_assert_eq!(blossoms(&support), []);
-        prop_assert_eq!(combs(&support, &[], 20, &mut draws), []);
-        prop_assert_eq!(local(&support, &[], 9, 3, &mut draws, &Watch::new(&|| false)), []);
+        prop_assert_eq!(on(3, |workers| combs(&support, &[], 20, &mut draws, workers)), []);
+        prop_assert_eq!(on(3, |workers| local(&support, &[], (9, 3), &mut draws, workers)), []);
     }
 }
 
@@ -173,7 +192,7 @@ fn local_cuts_of_a_prism_are_its_blossoms() {
         let support = prism(length);
         assert_eq!(subtours(&support), []);
         for cuts in
-            [blossoms(&support), local(&support, &[], 8, 10, &mut Draws::new(1), &Watch::new(&|| false))]
+            [blossoms(&support), on(3, |workers| local(&support, &[], (8, 10), &mut Draws::new(1), workers))]
         {
             assert_ne!(cuts, []);
             for cut in cuts {

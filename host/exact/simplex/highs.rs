@@ -16,6 +16,10 @@ const SIMPLEX_INTERRUPT: c_int = 1;
 const NO_LIMIT: c_int = c_int::MAX;
 /// The dual simplex method on one thread.
 const DUAL: c_int = 1;
+/// How the dual simplex method weighs rows: as HiGHS chooses, which is by the steepest edge, or by the Devex method. Weights of the
+/// steepest edge are computed anew for each basis that is set, which takes longer than a few iterations.
+const CHOOSE: c_int = -1;
+const DEVEX: c_int = 1;
 /// Row-wise matrices and column-wise ones.
 const STANDINGS: [(Standing, c_int); 3] = [(Standing::Lower, 0), (Standing::Basic, 1), (Standing::Upper, 2)];
 
@@ -27,6 +31,8 @@ pub(super) struct Program {
     columns: usize,
     /// The iterations and the objective that were last set as limits.
     limits: (c_int, f64),
+    /// The weights that were last set.
+    weights: c_int,
     iterations: u64,
     /// During a solve, what its callback asks. HiGHS knows where this is.
     question: Box<Cell<*const Question<'static>>>,
@@ -61,6 +67,7 @@ impl Program {
             rows: 0,
             columns: 0,
             limits: (NO_LIMIT, f64::INFINITY),
+            weights: CHOOSE,
             iterations: 0,
             question: Box::new(Cell::new(std::ptr::null())),
         };
@@ -83,6 +90,14 @@ impl Program {
         if self.limits.0 != iterations {
             call!(self, set_int(c"simplex_iteration_limit".as_ptr(), iterations))?;
             self.limits.0 = iterations;
+        }
+        Ok(())
+    }
+
+    fn set_weights(&mut self, weights: c_int) -> Result<()> {
+        if self.weights != weights {
+            call!(self, set_int(c"simplex_dual_edge_weight_strategy".as_ptr(), weights))?;
+            self.weights = weights;
         }
         Ok(())
     }
@@ -196,6 +211,7 @@ impl Simplex for Program {
     fn solve(&mut self, limits: &Limits<'_>) -> Result<Status> {
         let iterations = limits.iterations.map_or(NO_LIMIT, |most| most.min(NO_LIMIT as u32) as c_int);
         self.set_limit_of_iterations(iterations)?;
+        self.set_weights(if limits.iterations.is_some() { DEVEX } else { CHOOSE })?;
         self.set_limit_of_objective(limits.objective.unwrap_or(f64::INFINITY))?;
         let question = Question { enough: limits.enough };
         self.question.set(std::ptr::from_ref(&question).cast());

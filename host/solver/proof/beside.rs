@@ -25,8 +25,8 @@ const SHARES_AFTER: u32 = 5;
 /// When a proof starts, and what it may take from the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// It was asked for: it starts with the first tour. The search has all threads while the proof, on one thread, is at the root of
-    /// its tree. Once that is done and the search finds nothing more, the search ends, and the proof takes its threads over.
+    /// It was asked for: it starts with the first tour, and may use half as many threads as the search, beside them. Once the root of its
+    /// tree is done and the search finds nothing more, the search ends, and the proof takes its threads over.
     AtOnce,
     /// It was not asked for: it starts once the search has settled, on one more thread. The search goes on. If it ends by itself, the
     /// proof may take as long as the run until then.
@@ -94,7 +94,10 @@ impl Pair<'_> {
         std::thread::scope(|scope| {
             // However the search ends.
             let _abandon = Abandon(&self.is_abandoned);
-            board.allow(1);
+            board.allow(match self.when {
+                When::AtOnce => all.div_ceil(2),
+                When::Settled => 1,
+            });
             board.search(true);
             let thread = std::thread::Builder::new().name("proof".into());
             let proof = thread.spawn_scoped(scope, || self.prove());

@@ -1,0 +1,47 @@
+//! Work on several threads.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use antwarp_instance::Watch;
+
+/// The threads that separation may use, and when to stop.
+#[derive(Clone, Copy)]
+pub struct Workers<'a> {
+    /// The number of threads, the calling one among them.
+    pub threads: usize,
+    /// Asked between pieces of work.
+    pub watch: &'a Watch<'a>,
+}
+
+impl Workers<'_> {
+    /// Calls `work` with each number below `count`. Returns the results in order; once the watch is over, some are left out.
+    pub(super) fn each<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(Vec::with_capacity(count));
+        let run = || {
+            let mut own = Vec::new();
+            while !self.watch.is_over() {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    break;
+                }
+                own.push((number, work(number)));
+            }
+            results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.min(count) {
+                // Without this thread the others do its work.
+                if std::thread::Builder::new().name("cuts".into()).spawn_scoped(scope, run).is_err() {
+                    break;
+                }
+            }
+            run();
+        });
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|result| result.0);
+        results.into_iter().map(|result| result.1).collect()
+    }
+}
