@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// The part of the time in which trees are computed if cutting planes follow.
-const TREES: f64 = 0.1;
+const TREES: f64 = 0.2;
 /// The least time that is suggested.
 const SUGGESTED: Duration = Duration::from_secs(10);
 
@@ -66,11 +66,12 @@ struct Best {
 }
 
 impl Best {
-    /// The bound in internal costs.
+    /// Returns the bound, in internal costs.
     fn length(&self) -> i64 {
         self.cuts.as_ref().map_or(self.trees.length, |found| found.length)
     }
 
+    /// Returns how it was found.
     fn method(&self) -> &'static str {
         if self.cuts.is_some() { "cutting planes" } else { "Held-Karp ascent" }
     }
@@ -170,6 +171,7 @@ fn without_bound(stop: &Stop) -> Result<Outcome> {
     Ok(Outcome::Interrupted)
 }
 
+/// Returns the report, with one fact per line.
 fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration>)) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
@@ -197,7 +199,7 @@ fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration
     text
 }
 
-/// Says in which time cutting planes find a better bound, if that is longer than the one that was given.
+/// Returns in which time cutting planes find a better bound, if that is longer than the one that was given.
 fn hint(instance: &Instance, best: &Best, time: Option<Duration>) -> String {
     let is_optimal = instance.best_known().is_some_and(|known| known.cost == best.length());
     match cutting_planes::least_time(instance) {

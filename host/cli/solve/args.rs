@@ -39,7 +39,7 @@ pub struct Args {
     /// Go on until the tour is proven to be the shortest one; =never: no proof
     ///
     /// Or until the time limit, if one is given: then the exit status is 8. Without this option (=auto), lk on CPU threads proves its
-    /// tour of up to 1,000 nodes once it finds no shorter one, if no optimum is published
+    /// tour of up to 1,500 nodes once it finds no shorter one, if no optimum is published
     #[arg(
         long,
         value_enum,

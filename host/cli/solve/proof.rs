@@ -13,7 +13,7 @@ use crate::solver::Algorithm;
 use crate::solver::proof::{Prover, When};
 
 /// The most nodes of the closed form that are proven without being asked to. More take too long to gain by it.
-const MOST_UNASKED: usize = 1000;
+const MOST_UNASKED: usize = 1500;
 /// Threads beside those of the search: the proof, and one that waits for interrupts.
 const THREADS: u32 = 2;
 
@@ -23,7 +23,7 @@ const MARGIN: u64 = 3;
 /// When a run proves its tour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Prove {
-    /// Once lk finds no better tour, on CPU threads, of up to 1,000 nodes without a published optimum
+    /// Once lk finds no better tour, on CPU threads, of up to 1,500 nodes without a published optimum
     #[default]
     Auto,
     /// From the start, until the tour is proven or the time is up

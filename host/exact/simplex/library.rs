@@ -18,6 +18,7 @@ pub(super) struct DataIn {
 /// The file to load, instead of the usual ones or what is linked.
 const VARIABLE: &str = "ANTWARP_HIGHS";
 /// The usual names.
+#[cfg(not(feature = "highs"))]
 const NAMES: &[&str] = if cfg!(target_os = "macos") {
     &["libhighs.1.dylib", "libhighs.dylib"]
 } else if cfg!(windows) {

@@ -45,91 +45,126 @@ pub fn solve(
     observe: &mut dyn Observe,
     (when, settings): (When, &Settings),
 ) -> Result<(Solution, Option<Proof>), SolveError> {
-    let deadline = Deadline::since(Instant::now(), stop);
-    let prover = Prover::new(instance)?;
+    let pair = Pair {
+        prover: Prover::new(instance)?,
+        settings,
+        deadline: Deadline::since(Instant::now(), stop),
+        when,
+        halt: Arc::default(),
+        has_settled: AtomicBool::new(when == When::AtOnce),
+        is_abandoned: AtomicBool::new(false),
+    };
     if let Some(tour) = initial.as_ref().filter(|tour| tour.len() == instance.len()) {
-        prover.offer(tour);
+        pair.prover.offer(tour);
     }
-    let board = &*settings.board;
-    let all = board.threads();
-    let halt = Arc::new(AtomicBool::new(false));
-    let (is_abandoned, has_settled) = (AtomicBool::new(false), AtomicBool::new(when == When::AtOnce));
-    std::thread::scope(|scope| {
-        // However the search ends.
-        let _abandon = Abandon(&is_abandoned);
-        let enough = || is_abandoned.load(Relaxed) || deadline.is_over();
-        let (prover, halt, has_settled) = (&prover, &halt, &has_settled);
-        board.allow(match when {
-            When::AtOnce => all.div_ceil(2),
-            When::Settled => 1,
-        });
-        board.search(true);
-        let proof = std::thread::Builder::new().name("proof".into());
-        let proof = proof.spawn_scoped(scope, move || {
-            let _halt = HaltsInPanic(halt);
-            // The linear program begins with the edges of a tour.
-            while prover.cost().is_none() || !has_settled.load(Relaxed) {
-                if enough() {
-                    return None;
-                }
-                std::thread::sleep(TICK);
+    match pair.solve(algorithm, (instance, initial.clone()), backend, observe) {
+        // No tour is lost because of a proof that nobody asked for.
+        Err(SolveError::NoThread(_)) if when == When::Settled => {
+            let solution = algorithm.solve(instance, initial, (backend, stop), observe, None)?;
+            Ok((solution, None))
+        }
+        solved => solved,
+    }
+}
+
+/// A search and a proof.
+struct Pair<'a> {
+    prover: Prover<'a>,
+    settings: &'a Settings,
+    deadline: Deadline<'a>,
+    when: When,
+    /// Ends the search.
+    halt: Arc<AtomicBool>,
+    /// Lets the proof start.
+    has_settled: AtomicBool,
+    /// Ends the proof.
+    is_abandoned: AtomicBool,
+}
+
+impl Pair<'_> {
+    fn solve(
+        &self,
+        algorithm: &Algorithm,
+        (instance, initial): (&Instance, Option<Vec<u32>>),
+        backend: &Backend,
+        observe: &mut dyn Observe,
+    ) -> Result<(Solution, Option<Proof>), SolveError> {
+        let (board, stop) = (&*self.settings.board, self.deadline.stop);
+        let all = board.threads();
+        std::thread::scope(|scope| {
+            // However the search ends.
+            let _abandon = Abandon(&self.is_abandoned);
+            board.allow(match self.when {
+                When::AtOnce => all.div_ceil(2),
+                When::Settled => 1,
+            });
+            board.search(true);
+            let thread = std::thread::Builder::new().name("proof".into());
+            let proof = thread.spawn_scoped(scope, || self.prove());
+            let proof = proof.map_err(|error| SolveError::NoThread(error.to_string()))?;
+            let mut beside =
+                Beside { observe: &mut *observe, pair: self, board, all, best: (i64::MAX, Instant::now()) };
+            let halted = Stop { interrupt: self.halt.clone(), ..stop.clone() };
+            let searched = while_listening((stop, &self.halt), || {
+                algorithm.solve(instance, initial, (backend, &halted), &mut beside, None)
+            })?;
+            self.prover.offer(&searched.tour);
+            board.search(false);
+            board.allow(all);
+            self.wait(&proof, &searched, observe);
+            let proof = match proof.join() {
+                Ok(proof) => proof,
+                Err(_) if self.when == When::Settled => None,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((joined(instance, searched, proof.as_ref(), self.deadline), proof))
+        })
+    }
+
+    /// Proves what it can, once there is a tour and it is time to; `None` if it never was.
+    fn prove(&self) -> Option<Proof> {
+        let is_asked = self.when == When::AtOnce;
+        let _halt = is_asked.then(|| HaltsInPanic(&self.halt));
+        let enough = || self.is_abandoned.load(Relaxed) || self.deadline.is_over();
+        // The linear program begins with the edges of a tour.
+        while self.prover.cost().is_none() || !self.has_settled.load(Relaxed) {
+            if enough() {
+                return None;
             }
-            let proof = prover.prove(settings, &enough);
-            // Without a limit, the search would not end.
-            if proof.is_complete() || when == When::AtOnce && stop.time.is_none() {
-                halt.store(true, Relaxed);
-            }
-            Some(proof)
-        });
-        let proof = proof.map_err(|error| SolveError::NoThread(error.to_string()))?;
-        let mut beside = Beside {
-            observe: &mut *observe,
-            prover,
-            board,
-            all,
-            halt,
-            when,
-            has_settled,
-            best: (i64::MAX, Instant::now()),
-        };
-        let halted = Stop { interrupt: halt.clone(), ..stop.clone() };
-        let searched = while_listening((stop, halt), || {
-            algorithm.solve(instance, initial, (backend, &halted), &mut beside, None)
-        })?;
-        prover.offer(&searched.tour);
-        board.search(false);
-        board.allow(all);
-        let spent = deadline.elapsed();
-        let is_last = || match when {
-            When::AtOnce => false,
-            When::Settled => searched.stopped_by != StopReason::Settled || deadline.elapsed() > 2 * spent,
-        };
+            std::thread::sleep(TICK);
+        }
+        let proof = self.prover.prove(self.settings, &enough);
+        // Without a limit, the search would not end.
+        if proof.is_complete() || is_asked && self.deadline.stop.time.is_none() {
+            self.halt.store(true, Relaxed);
+        }
+        Some(proof)
+    }
+
+    /// Waits for the proof after the end of the search.
+    fn wait(
+        &self,
+        proof: &ScopedJoinHandle<'_, Option<Proof>>,
+        searched: &Solution,
+        observe: &mut dyn Observe,
+    ) {
+        let spent = self.deadline.elapsed();
+        let has_time = || searched.stopped_by == StopReason::Settled && self.deadline.elapsed() < 2 * spent;
         while !proof.is_finished() {
-            if is_last() {
-                is_abandoned.store(true, Relaxed);
+            if self.when == When::Settled && !has_time() {
+                self.is_abandoned.store(true, Relaxed);
             }
             std::thread::sleep(TICK);
             observe.progress(&Progress {
                 iterations: searched.iterations,
-                best_cost: prover.cost().unwrap_or(searched.cost),
+                best_cost: self.prover.cost().unwrap_or(searched.cost),
                 iteration_cost: searched.cost,
-                seconds: deadline.elapsed().as_secs_f64(),
+                seconds: self.deadline.elapsed().as_secs_f64(),
                 tours: searched.tours,
                 restarts: 0,
-                proof: prover.standing(board),
+                proof: self.prover.standing(&self.settings.board),
             });
         }
-        let proof = result(proof, when);
-        Ok((joined(instance, searched, proof.as_ref(), deadline), proof))
-    })
-}
-
-/// Returns what a thread proved. A tour is not lost because of a proof that nobody asked for.
-fn result(proof: ScopedJoinHandle<'_, Option<Proof>>, when: When) -> Option<Proof> {
-    match proof.join() {
-        Ok(proof) => proof,
-        Err(_) if when == When::Settled => None,
-        Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 
@@ -203,32 +238,30 @@ impl Drop for HaltsInPanic<'_> {
 /// Observes a search for somebody else and for a proof.
 struct Beside<'a> {
     observe: &'a mut dyn Observe,
-    prover: &'a Prover<'a>,
+    pair: &'a Pair<'a>,
     board: &'a Board,
     /// All threads.
     all: usize,
-    halt: &'a AtomicBool,
-    when: When,
-    has_settled: &'a AtomicBool,
     /// The best cost, and since when.
     best: (i64, Instant),
 }
 
 impl Observe for Beside<'_> {
     fn progress(&mut self, progress: &Progress) {
-        self.observe.progress(&Progress { proof: self.prover.standing(self.board), ..*progress });
+        let pair = self.pair;
+        self.observe.progress(&Progress { proof: pair.prover.standing(self.board), ..*progress });
         if progress.best_cost < self.best.0 {
             self.best = (progress.best_cost, Instant::now());
         }
-        match self.when {
+        match pair.when {
             When::AtOnce => {
                 let idle = self.best.1.elapsed().as_secs_f64();
                 if self.board.is_branching() && idle > SETTLED * progress.seconds {
-                    self.halt.store(true, Relaxed);
+                    pair.halt.store(true, Relaxed);
                 }
             }
             When::Settled => {
-                self.has_settled.fetch_or(progress.restarts >= STARTS_AFTER, Relaxed);
+                pair.has_settled.fetch_or(progress.restarts >= STARTS_AFTER, Relaxed);
                 if progress.restarts >= SHARES_AFTER {
                     self.board.allow(self.all);
                 }
@@ -237,12 +270,12 @@ impl Observe for Beside<'_> {
     }
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {
-        self.prover.offer(best);
+        self.pair.prover.offer(best);
         self.observe.better(cost, best);
     }
 
     fn wants_better(&self) -> bool {
-        self.has_settled.load(Relaxed)
+        self.pair.has_settled.load(Relaxed)
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
