@@ -32,7 +32,7 @@ pub fn combs(
 ) -> Vec<Cut> {
     let ones: Vec<(u32, u32)> =
         support.edges().filter(|edge| edge.2 > 1.0 - 1e-7).map(|(a, b, _)| (a, b)).collect();
-    let seeds: Vec<u64> = (0..trials).map(|_| draws.next()).collect();
+    let seeds: Vec<u64> = (0..trials).map(|_| draws.bits()).collect();
     let mut candidates = Vec::new();
     odd_components(&Shrunk::identity(support), &mut |cut| candidates.push(cut));
     let shrunk = workers.each(trials, &|trial| {
@@ -81,7 +81,7 @@ fn improve<'c>(
     draws: &mut Draws,
     workers: Workers<'_>,
 ) -> Vec<(&'c Cut, Option<(f64, Cut)>)> {
-    let pieces: Vec<(&[&Cut], u64)> = cuts.chunks(PIECE).map(|piece| (piece, draws.next())).collect();
+    let pieces: Vec<(&[&Cut], u64)> = cuts.chunks(PIECE).map(|piece| (piece, draws.bits())).collect();
     let improved = workers.each(pieces.len(), &|number| {
         let (piece, seed) = pieces[number];
         let (mut tightener, mut draws) = (Tightener::new(support), Draws::new(seed));

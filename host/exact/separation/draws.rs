@@ -11,7 +11,7 @@ impl Draws {
     }
 
     /// Draws 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,12 +21,12 @@ impl Draws {
 
     /// Draws a number below `n`, which is at least 1 and below 2^32.
     pub fn below(&mut self, n: usize) -> usize {
-        (((self.next() >> 32) * n as u64) >> 32) as usize
+        (((self.bits() >> 32) * n as u64) >> 32) as usize
     }
 
     /// Returns true with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
-        ((self.next() >> 11) as f64) < probability * (1_u64 << 53) as f64
+        ((self.bits() >> 11) as f64) < probability * (1_u64 << 53) as f64
     }
 
     /// Puts items into a random order.

@@ -41,7 +41,7 @@ pub fn local(
     workers: Workers<'_>,
 ) -> Vec<Cut> {
     let paths = paths(support);
-    let seeds: Vec<u64> = (0..trials).map(|_| draws.next()).collect();
+    let seeds: Vec<u64> = (0..trials).map(|_| draws.bits()).collect();
     let shrunk = workers.each(trials, &|trial| {
         let mut draws = Draws::new(seeds[trial]);
         let mut partition = Partition::new(support.len());
