@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::means::{IN_PLACE, Means, THREAD};
+use super::means::{IN_PLACE, Means};
 use super::settings::{LinKernighanSettings, Plan};
 use super::starts;
 use crate::backend::cpu;
@@ -66,7 +66,7 @@ pub fn is_free(settings: &LinKernighanSettings, is_given: bool, stop: &Stop) -> 
 
 /// Returns the number of tours that can be kicked and crossed in this time, if these are enough.
 pub fn several(n: u32, means: Means, time: Duration) -> Option<u32> {
-    let count = at_most(n, (means, THREAD), time);
+    let count = at_most(n, means, time);
     // In place, crossing a few more than fit still pays.
     let fewest = if means.in_place { FEWEST * 2 / 3 } else { FEWEST };
     Some(count.max(FEWEST)).filter(|_| count >= fewest)
@@ -189,21 +189,21 @@ pub fn begins(n: u32, in_place: bool) -> f64 {
 }
 
 /// Estimates the seconds that crossing takes until the tours cannot be improved any more: it grows with their number, size and
-/// length. `rate` is the kicks per second of one thread by trials; several threads are faster by the square root of their number.
-fn seconds(n: u32, count: u32, kicks_a_node: f64, rate: f64, Means { threads, in_place, .. }: Means) -> f64 {
+/// length; several threads are faster by the square root of their number.
+fn seconds(n: u32, count: u32, kicks_a_node: f64, means: Means) -> f64 {
+    let Means { threads, thread: rate, in_place, .. } = means;
     let threads = f64::from(threads).sqrt();
     let (a_kick, power) = if in_place { (A_KICK_IN_PLACE, 1.9) } else { (A_KICK, 1.4) };
     f64::from(count) * f64::from(n).powf(power) / (a_kick * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
-/// Returns how many start tours can be crossed after their kicks, given how many kicks are made per second, and by one thread. At most
-/// [`MOST`].
-pub fn at_most(n: u32, (means, thread): (Means, f64), time: Duration) -> u32 {
+/// Returns how many start tours can be crossed after their kicks, at most [`MOST`].
+pub fn at_most(n: u32, means: Means, time: Duration) -> u32 {
     let (time, share) = (time.as_secs_f64(), share(means.in_place));
     let fits = |&count: &u32| {
         let kicks_a_node =
             means.kicks * share * time / f64::from(n) / f64::from(count) - begins(n, means.in_place);
-        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, thread, means) <= (1.0 - share) * time
+        kicks_a_node > 0.0 && seconds(n, count, kicks_a_node, means) <= (1.0 - share) * time
     };
     (1..=MOST).rev().find(fits).unwrap_or(0)
 }
@@ -229,10 +229,9 @@ impl Kicks {
 /// Returns how many tours with these kicks can be crossed in this time.
 pub fn crossable(plan: &Plan, kicks: &Kicks, time: Duration) -> u32 {
     let (n, means) = (plan.problem.n(), plan.means);
-    // A GPU's kick rate says nothing about the CPU threads, which cross.
-    let thread = if means.on_gpus { THREAD } else { kicks.of_a_thread(means) };
+    let means = means.measured(kicks.of_a_thread(means));
     let kicks_a_node = (kicks.each as f64 / f64::from(n)).max(AS_FEW);
-    (time.as_secs_f64() / seconds(n, 1, kicks_a_node, thread, means)) as u32
+    (time.as_secs_f64() / seconds(n, 1, kicks_a_node, means)) as u32
 }
 
 /// Returns as many of the tours, the shortest ones, as can be crossed in the time left: on slow threads fewer than were kicked, but
@@ -335,7 +334,7 @@ mod tests {
         let in_pool = |threads: u32, n, time| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
             let time = Duration::from_secs_f64(time);
-            pool.install(|| at_most(n, (Means::of(&Backend::open(Choice::Cpu).unwrap().0), THREAD), time))
+            pool.install(|| at_most(n, Means::of(&Backend::open(Choice::Cpu).unwrap().0, 1.0), time))
         };
         // 33 tours of 10,000 nodes have .0615 kicks per node in five seconds, and are crossed in 4.8; 34 would take 5.2.
         assert_eq!(in_pool(1, 10_000, 10.0), 33);
@@ -362,8 +361,8 @@ mod tests {
     #[test]
     fn better_tours_are_crossed_faster_and_faster_threads_cross_faster() {
         let seconds = |n, count, kicks_a_node, (rate, threads)| {
-            let means = Means { kicks: 0.0, threads, on_gpus: false, in_place: false };
-            seconds(n, count, kicks_a_node, rate, means)
+            let means = Means { kicks: 0.0, thread: rate, threads, on_gpus: false, in_place: false };
+            seconds(n, count, kicks_a_node, means)
         };
         let base = seconds(10_000, 50, 0.1, (1e4, 1));
         assert!(seconds(10_000, 50, 0.2, (1e4, 1)) < base && seconds(10_000, 50, 0.1, (2e4, 1)) < base);

@@ -3,7 +3,7 @@
 use crate::backend::Backend;
 
 /// Kicks per second of a CPU thread, and of a GPU, until measured.
-pub const THREAD: f64 = 10_000.0;
+const THREAD: f64 = 10_000.0;
 const GPU: f64 = 1_200_000.0;
 /// Kicks in place that a thread is assumed to make in the time of one by a trial. For pr2392 it makes about 40,000 instead of 8,000 a
 /// second.
@@ -14,6 +14,8 @@ pub const IN_PLACE: f64 = 4.0;
 pub struct Means {
     /// Kicks per second, until measured.
     pub kicks: f64,
+    /// Kicks per second of a CPU thread by trials, until measured.
+    pub thread: f64,
     /// CPU threads, which cross tours.
     pub threads: u32,
     /// Whether there are GPUs.
@@ -23,14 +25,24 @@ pub struct Means {
 }
 
 impl Means {
-    /// Returns the means of a backend.
-    pub fn of(backend: &Backend) -> Means {
-        let threads = rayon::current_num_threads() as u32;
+    /// Returns the means of a backend, if threads get this share of their processors' time.
+    pub fn of(backend: &Backend, share: f64) -> Means {
+        let (threads, thread) = (rayon::current_num_threads() as u32, THREAD * share);
         let kicks = match backend.gpus() {
-            0 => THREAD * f64::from(threads),
+            0 => thread * f64::from(threads),
             gpus => GPU * gpus as f64,
         };
-        Means { kicks, threads, on_gpus: !backend.is_cpu(), in_place: false }
+        Means { kicks, thread, threads, on_gpus: !backend.is_cpu(), in_place: false }
+    }
+
+    /// Returns these means, where a thread was measured to make this many kicks per second by trials. How fast a GPU kicks depends on the
+    /// number of tours, and says nothing about the threads.
+    pub fn measured(self, thread: f64) -> Means {
+        if self.on_gpus {
+            return self;
+        }
+        let each = if self.in_place { IN_PLACE * thread } else { thread };
+        Means { kicks: each * f64::from(self.threads), thread, ..self }
     }
 
     /// Returns these means of CPU threads, if they kick tours in place.
@@ -42,6 +54,7 @@ impl Means {
     pub fn with(self, other: Means) -> Means {
         Means {
             kicks: self.kicks + other.kicks,
+            thread: self.thread.min(other.thread),
             threads: self.threads + other.threads,
             on_gpus: self.on_gpus || other.on_gpus,
             in_place: self.in_place && other.in_place,

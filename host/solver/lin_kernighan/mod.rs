@@ -19,7 +19,7 @@ use super::{Solution, SolveError};
 use crate::backend::{Backend, cpu};
 use crate::engine::lin_kernighan::MOST_TRIALS;
 use crate::engine::start;
-use crate::engine::{BackendError, Deadline, Problem, Stop};
+use crate::engine::{BackendError, Deadline, Problem, Stop, Turns};
 use crate::instance::{Instance, nearest_until, quadrant_until};
 use cross::Starts;
 use epochs::Epochs;
@@ -89,7 +89,7 @@ fn solve_as_numbered(
     mut contact: Contact<'_>,
 ) -> Result<Solution, SolveError> {
     let stop = deadline.stop;
-    let n = instance.len() as u32;
+    let (n, before) = (instance.len() as u32, Turns::so_far());
     // A run limited by time differs every time anyway.
     let layout = backend.default_trials(n, stop.iterations.is_some());
     let resumed = match contact.resumed.take() {
@@ -111,7 +111,9 @@ fn solve_as_numbered(
     };
     backend.wait_until_prepared(&late);
     let is_lattice = start::is_lattice(instance, &near);
-    let means = Means::of(backend);
+    // Small instances cross their first tours soon, and measure their speed then.
+    let share = if cross::is_restarted(n) { None } else { Turns::so_far().share_since(before) };
+    let means = Means::of(backend, share.unwrap_or(1.0));
     let crosses_by_trials = |time: Duration| cross::several(free_nodes(instance), means, time).is_some();
     // On lattices, long walks and deeper moves find what short kicks do not.
     let in_place = backend.is_cpu()

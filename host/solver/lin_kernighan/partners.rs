@@ -35,21 +35,25 @@ pub struct Force {
 
 impl Force {
     fn to_bytes(self) -> Vec<u8> {
-        let Force { seed, time, means: Means { kicks, threads, on_gpus, .. }, chains, trials, start } = self;
+        let Force { seed, time, means: Means { kicks, thread, threads, on_gpus, .. }, chains, trials, start } =
+            self;
         let time = time.unwrap_or(f64::INFINITY);
         let small = [threads, on_gpus.into(), chains, trials].map(u64::from);
-        let numbers = [seed, start, time.to_bits(), kicks.to_bits()].into_iter().chain(small);
+        let numbers =
+            [seed, start, time.to_bits(), kicks.to_bits(), thread.to_bits()].into_iter().chain(small);
         numbers.flat_map(u64::to_le_bytes).collect()
     }
 
     fn of(bytes: &[u8]) -> Option<Force> {
         let numbers: Vec<u64> =
             bytes.as_chunks::<8>().0.iter().map(|&number| u64::from_le_bytes(number)).collect();
-        let &[seed, start, time, kicks, threads, on_gpus, chains, trials] = &numbers[..] else { return None };
+        let &[seed, start, time, kicks, thread, threads, on_gpus, chains, trials] = &numbers[..] else {
+            return None;
+        };
         let small = |number: u64| u32::try_from(number).ok();
         // Runs that share tours do not kick them in place.
-        let (kicks, on_gpus) = (f64::from_bits(kicks), on_gpus != 0);
-        let means = Means { kicks, threads: small(threads)?, on_gpus, in_place: false };
+        let (kicks, thread, on_gpus) = (f64::from_bits(kicks), f64::from_bits(thread), on_gpus != 0);
+        let means = Means { kicks, thread, threads: small(threads)?, on_gpus, in_place: false };
         let time = Some(f64::from_bits(time)).filter(|time| time.is_finite());
         Some(Force { seed, time, means, chains: small(chains)?, trials: small(trials)?, start })
     }
@@ -432,7 +436,7 @@ mod tests {
     }
 
     fn force(time: Option<f64>) -> Force {
-        let means = Means { kicks: 0.1, threads: 3, on_gpus: true, in_place: false };
+        let means = Means { kicks: 0.1, thread: 0.2, threads: 3, on_gpus: true, in_place: false };
         Force { seed: u64::MAX, time, means, chains: 1, trials: 1 << 20, start: 1 << 63 }
     }
 
@@ -443,7 +447,7 @@ mod tests {
             assert_eq!(Force::of(&force.to_bytes()), Some(force));
         }
         let force = force(None);
-        assert!((0..64).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
+        assert!((0..72).all(|length| Force::of(&force.to_bytes()[..length]).is_none()));
         let found = Found { made: 4, words: vec![1, 2, u32::MAX] };
         let told = Told { round: 7, progress: 0.25, seconds: 1e-3, found };
         assert_eq!(Told::of(&told.to_bytes()), Some(told));

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cross::{self, Kicks, Restart, Starts};
 use super::epochs::{Epochs, Kept};
-use super::means::{IN_PLACE, Means, THREAD};
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
@@ -212,7 +211,7 @@ impl<'a> Rounds<'a> {
             worked_from: plan.effective_start,
             new_tours: spec.chains,
             kicked_from: None,
-            thread_rate: THREAD,
+            thread_rate: plan.means.thread,
             seconds_per_round: 0.0,
             reached: Length::default(),
             resumed: 0,
@@ -661,11 +660,7 @@ impl<'a> Rounds<'a> {
         let best = self.best_tour()?;
         self.bests.push(best);
         let began = spent.saturating_sub(self.kept.took);
-        // How fast a GPU kicks depends on the number of tours.
-        let thread = if means.on_gpus { THREAD } else { self.now.thread_rate };
-        let each = if means.in_place { IN_PLACE * thread } else { thread };
-        let kicks = if means.on_gpus { means.kicks } else { each * f64::from(means.threads) };
-        let speed = (Means { kicks, ..means }, thread);
+        let speed = means.measured(self.now.thread_rate);
         let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
         let old = (self.kept.tours.len() / n as usize) as u32;
         self.now.epochs.advance(old, cross::is_restarted(n), at_most);
@@ -993,7 +988,7 @@ mod tests {
             problem: &problem,
             backend: &backend,
             settings: &settings,
-            means: if in_place { Means::of(&backend).in_place() } else { Means::of(&backend) },
+            means: if in_place { Means::of(&backend, 1.0).in_place() } else { Means::of(&backend, 1.0) },
             trials: 8,
             is_alone: true,
             effective_start: Duration::ZERO,

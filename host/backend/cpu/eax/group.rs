@@ -269,7 +269,8 @@ impl Group {
         number: u32,
         enough: Enough,
     ) -> Vec<(usize, Heir)> {
-        let children = pairs.par_iter().filter_map(|&(mother, father)| {
+        // Pairs take different times, so no thread takes several at once.
+        let children = pairs.par_iter().with_max_len(1).filter_map(|&(mother, father)| {
             if enough() {
                 return None;
             }

@@ -3,29 +3,28 @@
 mod chain;
 mod in_place;
 mod recombine;
+mod rounds;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use antwarp_core::distance::{Distances, Exceptions};
 use antwarp_core::geometry::{self, Geometry};
-use antwarp_core::lin_kernighan::Tour;
 use antwarp_core::lin_kernighan::cuts::MAX_SEGMENTS;
-use antwarp_core::lin_kernighan::merge::{self, Merged};
-use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound, packed};
-use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
+use antwarp_core::lin_kernighan::trial::{TrialRound, packed};
+use antwarp_core::operator::Shallow;
 use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
 pub use self::recombine::Recombiner;
-use super::processor::for_this_processor;
 use super::variants::with_places;
-use super::{QUAD_WORDS, Together, allocate, check_memory, parallel};
+use super::{Together, allocate, check_memory};
 use antwarp_engine::lin_kernighan::{Found, Spec};
 use antwarp_engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
-use antwarp_instance::parallel::{each, each_of};
+use antwarp_instance::parallel::each_of;
 use chain::Chain;
 use in_place::InPlace;
+use rounds::{Done, Rounds};
 
 /// Trials per thread in a round: with fewer, threads wait for each other.
 const TRIALS: u32 = 16;
@@ -75,14 +74,6 @@ fn distances(problem: &Problem) -> (Distances, Vec<i32>) {
     }
     (distances, matrix)
 }
-
-// As code for newer processors it makes a fifth more kicks.
-for_this_processor!(run_trial, run_trial_new, trial::run, [R: Reach, G: Geometry], (
-    team: Serial, reach: R, tour: Tour<G>, memory: *mut u32, round: TrialRound, stream: Stream, trial: u32, changes: TrialChanges
-));
-
-/// A tour, and where its trials write their changes.
-type View<G> = Together<(Tour<G>, TrialChanges)>;
 
 struct Threads<'p, G: Geometry> {
     problem: &'p Problem,
@@ -137,24 +128,11 @@ impl<'p, G: Geometry> Threads<'p, G> {
         })
     }
 
-    /// Returns the view of each tour for its trials, with the places where they write.
-    fn views(&mut self) -> Vec<View<G>> {
-        let places = geometry::Places { geometry: self.geometry, start: self.places.as_ptr() };
-        let (problem, near) = (self.problem, self.near.as_ptr());
-        let view = |chain: &mut Chain| {
-            let tour = Tour {
-                n: problem.n(),
-                k: problem.search_k(),
-                order: chain.order.as_ptr(),
-                position: chain.position.as_ptr(),
-                ahead: chain.ahead.as_ptr(),
-                lists: problem.neighbors().as_ptr(),
-                near,
-                places,
-            };
-            Together((tour, chain.changes()))
-        };
-        self.chains.iter_mut().map(view).collect()
+    /// Returns the tours, and what all threads read to make rounds of them.
+    fn split(&mut self) -> (&mut [Chain], Rounds<'_, G>) {
+        let places = Together(geometry::Places { geometry: self.geometry, start: self.places.as_ptr() });
+        let rounds = Rounds { problem: self.problem, near: &self.near, places, reach: self.reach };
+        (&mut self.chains, rounds)
     }
 
     /// Makes rounds of each tour in place; returns how many kicks of the first one were made.
@@ -187,72 +165,6 @@ impl<'p, G: Geometry> Threads<'p, G> {
         self.reached.offered = 0;
         made.into_inner()
     }
-
-    /// Makes some trials of each tour; returns how many of the first one were made.
-    fn run_trials(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> u64 {
-        match self.reach {
-            None => self.run_trials_by(Deep, round, trials, enough),
-            Some(reach) => self.run_trials_by(reach, round, trials, enough),
-        }
-    }
-
-    fn run_trials_by<R: Reach>(
-        &mut self,
-        reach: R,
-        round: TrialRound,
-        trials: Range<u32>,
-        enough: Enough,
-    ) -> u64 {
-        let views = self.views();
-        let made = AtomicU64::new(0);
-        parallel::each_with_memory(
-            views.len() * trials.len(),
-            (trial::WORDS as usize).div_ceil(QUAD_WORDS),
-            &|memory, index| {
-                let (chain, trial) = (index / trials.len(), trials.start + (index % trials.len()) as u32);
-                let (tour, changes) = views[chain].get();
-                let stream = Stream::new(round.seed, round.number, chain as u32);
-                // SAFETY: the memory belongs to this thread; a trial has its own places.
-                unsafe {
-                    if enough() {
-                        changes.count.set(trial, 0);
-                        return;
-                    }
-                    if chain == 0 {
-                        made.fetch_add(1, Ordering::Relaxed);
-                    }
-                    let memory = memory.as_mut_ptr().cast();
-                    run_trial(Serial, reach, tour, memory, round, stream, trial, changes);
-                }
-            },
-        );
-        made.into_inner()
-    }
-
-    /// Makes the changes that the trials of a round found.
-    fn merge(&mut self, round: TrialRound) {
-        let (n, views) = (self.problem.n(), self.views());
-        let offered = AtomicU64::new(0);
-        each_of(&mut self.chains, 1, &|index, chain| {
-            let (tour, changes): (Tour<G>, TrialChanges) = views[index].get();
-            let board = chain.board();
-            // SAFETY: the tour and its arrays belong to this thread.
-            let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
-            if merged.cuts > 0 {
-                let together = Together((tour, changes, board, chain.next()));
-                each(n as usize, 1 << 10, &|position| {
-                    let (tour, changes, board, next) = together.get();
-                    // SAFETY: a position belongs to one thread; where nodes go is a permutation.
-                    unsafe { merge::place(tour, board, changes, merged.cuts, position as u32, next) };
-                });
-                std::mem::swap(&mut chain.order, &mut chain.next_order);
-                std::mem::swap(&mut chain.ahead, &mut chain.next_ahead);
-                chain.cost -= merged.gain;
-            }
-            offered.fetch_add(u64::from(merged.offered), Ordering::Relaxed);
-        });
-        self.reached.offered = offered.into_inner();
-    }
 }
 
 impl<G: Geometry> LinKernighan for Threads<'_, G> {
@@ -261,14 +173,9 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
             self.reached.trials = self.run_in_place(rounds, enough);
             return self.reached(enough);
         }
-        self.reached.trials = 0;
-        for &round in rounds {
-            if enough() {
-                break;
-            }
-            self.reached.trials += self.run_trials(round, 0..round.trials, enough);
-            self.merge(round);
-        }
+        let (chains, all) = self.split();
+        let Done { trials, offered } = all.run(chains, rounds, enough);
+        (self.reached.trials, self.reached.offered) = (trials, offered);
         self.reached(enough)
     }
 
@@ -285,8 +192,9 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
     }
 
     fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError> {
-        let made = self.run_trials(round, trials.clone(), enough) as u32;
-        let chain = &mut self.chains[0];
+        let (chains, all) = self.split();
+        let chain = &mut chains[0];
+        let made = all.find((0, &mut *chain), round, trials.clone(), enough) as u32;
         let changes = chain.changes();
         let mut words = Vec::new();
         for trial in trials {
@@ -302,16 +210,17 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
     }
 
     fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError> {
-        let chain = &mut self.chains[0];
+        let (chains, all) = self.split();
+        let chain = &mut chains[0];
         chain.count[..round.trials as usize].fill(0);
         let changes = chain.changes();
         for found in found {
-            for start in found.starts(self.problem.n(), round.trials) {
+            for start in found.starts(all.problem.n(), round.trials) {
                 // SAFETY: a whole change of a trial of the tour.
                 unsafe { changes.unpack(Serial, Slots::of(&mut found.words), start) };
             }
         }
-        self.merge(round);
+        self.reached.offered = all.merge(chain, round);
         Ok(())
     }
 
