@@ -307,10 +307,13 @@ impl<'a> NodeSolver<'a, '_> {
                     continue;
                 }
             }
-            return match self.question(master)? {
-                Some(question) => self.divide(master, node, question).map(Fate::Divided),
-                None => Ok(Fate::Stuck),
-            };
+            if let Some(question) = self.question(master)? {
+                return self.divide(master, node, question).map(Fate::Divided);
+            }
+            // A whole solution that is not a tour violates cuts, which were not looked for if the last ones helped little.
+            if !has_stalled || self.cut(master)? == 0 {
+                return Ok(Fate::Stuck);
+            }
         }
     }
 
