@@ -19,6 +19,7 @@
 mod atoms;
 mod board;
 mod bound;
+mod branching;
 pub mod certificate;
 mod cut;
 pub mod duals;

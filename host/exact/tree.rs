@@ -2,14 +2,14 @@
 //!
 //! A node is the set of tours that fulfil its branches. It is closed when its bound proves that none of them is shorter than the best
 //! tour known; otherwise a question divides it: whether tours use an edge, or whether they cross the border of a set of nodes twice or
-//! more often. The question is chosen by strong branching: for a few candidates, some iterations of the dual simplex method show how
-//! much each answer raises the bound (Applegate and others 2006, chapter 14).
+//! more often. The question is chosen by strong [branching](crate::branching).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use antwarp_instance::{Enough, Instance, Watch};
 
+use crate::branching::{Spares, WHOLE};
 use crate::certificate::{self, Question};
 use crate::duals::{Branch, Duals, Side, to_cost, to_units};
 use crate::master::{Master, State};
@@ -30,11 +30,6 @@ const TRIALS: usize = 12;
 const PARTS: (usize, usize) = (10, 4);
 /// Most cuts of a round.
 const MOST_CUTS: usize = 150;
-/// Most candidates for a question, and iterations for each answer.
-const CANDIDATES: usize = 8;
-const PROBE_ITERATIONS: u32 = 60;
-/// Values closer to a whole number than this are whole.
-const WHOLE: f64 = 1e-5;
 /// Cuts that were slack this many times are deleted, if there are this many of them.
 const OLD: u32 = 2;
 const MANY_OLD: usize = 20;
@@ -198,10 +193,10 @@ impl Drop for ClosesInPanic<'_> {
 fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) -> Ended {
     let mut done = Ended::default();
     let mut master: Option<Master<'_>> = None;
-    let mut draws = Draws::new(number as u64);
+    let (mut draws, mut spares) = (Draws::new(number as u64), Spares::default());
     while let Some(Open { bound, node, .. }) = queue.take(number, task.board, watch) {
         task.board.count_node();
-        let mut solver = NodeSolver { task, queue, watch, draws: &mut draws, bound };
+        let mut solver = NodeSolver { task, spares: &mut spares, queue, watch, draws: &mut draws, bound };
         let mut fate = Err(SimplexError::Failed("the node was not started".into()));
         // A program that failed is made anew, once.
         for _ in 0..2 {
@@ -237,13 +232,14 @@ fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) 
             }
         }
     }
-    done.lp_seconds += master.map_or(0.0, |program| program.work().0);
+    done.lp_seconds += master.map_or(0.0, |program| program.work().0) + spares.seconds();
     done
 }
 
 /// Solves one node.
 struct NodeSolver<'a, 'b> {
     task: &'a Task<'b>,
+    spares: &'a mut Spares<'b>,
     queue: &'a Queue<Node>,
     watch: &'a Watch<'a>,
     draws: &'a mut Draws,
@@ -251,8 +247,8 @@ struct NodeSolver<'a, 'b> {
     bound: i64,
 }
 
-impl<'a> NodeSolver<'a, '_> {
-    fn solve(&mut self, master: &mut Master<'_>, node: &Node) -> Result<Fate> {
+impl<'a, 'b> NodeSolver<'a, 'b> {
+    fn solve(&mut self, master: &mut Master<'b>, node: &Node) -> Result<Fate> {
         master.load(&node.state)?;
         let enough = || self.watch.is_over();
         let limits = Limits { iterations: None, objective: None, enough: &enough };
@@ -307,7 +303,10 @@ impl<'a> NodeSolver<'a, '_> {
                     continue;
                 }
             }
-            if let Some(question) = self.question(master)? {
+            let threads = self.workers().threads;
+            let question =
+                self.spares.question(master, (self.task.solver, threads), cutoff as f64, self.watch)?;
+            if let Some(question) = question {
                 return self.divide(master, node, question).map(Fate::Divided);
             }
             // A whole solution that is not a tour violates cuts, which were not looked for if the last ones helped little.
@@ -361,52 +360,6 @@ impl<'a> NodeSolver<'a, '_> {
         let added = master.add_cuts(support.most_violated(found, MOST_CUTS))?;
         self.task.board.count_cuts(added);
         Ok(added)
-    }
-
-    /// Returns the question whose worse answer raises the bound the most, and by how much each answer does.
-    fn question(&mut self, master: &mut Master<'_>) -> Result<Option<(Question, [f64; 2])>> {
-        let cutoff = self.task.incumbent.cost() as f64;
-        let mut edges: Vec<(f64, Edge)> = master
-            .edges()
-            .iter()
-            .zip(master.values())
-            .filter(|&(_, &x)| x > WHOLE && x < 1.0 - WHOLE)
-            .map(|(&edge, &x)| ((x - 0.5).abs(), edge))
-            .collect();
-        edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        edges.truncate(CANDIDATES);
-        let most = (cutoff - 1.0 - master.objective()).max(1.0);
-        let enough = || self.watch.is_over();
-        let limits = Limits { iterations: Some(PROBE_ITERATIONS), objective: None, enough: &enough };
-        let score = |[one, other]: [f64; 2]| 10.0 * one.min(other) + one.max(other);
-        let mut best: Option<(Question, [f64; 2])> = None;
-        let mut consider = |question: Question, gains: [f64; 2]| {
-            if best.as_ref().is_none_or(|best| score(gains) > score(best.1)) {
-                best = Some((question, gains));
-            }
-        };
-        for &(_, edge) in &edges {
-            let [unused, used] = master.probe_edge(edge, &limits, most)?;
-            consider(Question::Edge(edge.a, edge.b), [used, unused]);
-        }
-        for set in self.sets_to_ask(master) {
-            let gains = master.probe_set(&set, &limits, most)?;
-            consider(Question::Set(set), gains);
-        }
-        Ok(best)
-    }
-
-    /// Returns sets of cuts whose borders have a value near 3.
-    fn sets_to_ask(&self, master: &Master<'_>) -> Vec<Arc<[u32]>> {
-        let (cuts, _) = master.active();
-        let mut sets: Vec<&Arc<[u32]>> = cuts.iter().flat_map(|cut| cut.sets()).collect();
-        sets.sort_unstable();
-        sets.dedup();
-        let value = |set: &Arc<[u32]>| master.left_side(&Cut::subtour(set.to_vec()));
-        let valued = sets.into_iter().map(|set| ((value(set) - 3.0).abs(), set));
-        let mut valued: Vec<_> = valued.filter(|(far, _)| *far < 0.8).collect();
-        valued.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
-        valued.into_iter().take(CANDIDATES / 2).map(|(_, set)| set.clone()).collect()
     }
 
     /// Divides the node.
