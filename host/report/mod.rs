@@ -162,6 +162,12 @@ pub struct Bounded {
     pub priced_in: Option<usize>,
     /// Number of nodes of the tree of branch and cut; `None` without one.
     pub nodes: Option<u64>,
+    /// Number of cuts that were found; `None` without linear programs.
+    pub cuts: Option<u64>,
+    /// Seconds at the root of that tree; `None` without one.
+    pub root_seconds: Option<f64>,
+    /// Seconds of all threads in linear programs; `None` without them.
+    pub lp_seconds: Option<f64>,
     /// Seconds to compute it.
     pub seconds: f64,
     /// How costs are shown.
@@ -180,6 +186,9 @@ impl Bounded {
             trees: Some(bound.trees),
             priced_in: Some(bound.priced_in),
             nodes: None,
+            cuts: None,
+            root_seconds: None,
+            lp_seconds: None,
             seconds: bound.seconds,
             unit: instance.unit(),
             most_percent: cost.percent_above(length),
@@ -194,6 +203,9 @@ impl Bounded {
             trees: None,
             priced_in: None,
             nodes: Some(proof.outcome.nodes),
+            cuts: Some(proof.outcome.cuts),
+            root_seconds: Some(proof.outcome.root_seconds),
+            lp_seconds: Some(proof.outcome.lp_seconds),
             seconds: proof.outcome.seconds,
             unit: instance.unit(),
             most_percent: cost.percent_above(length),
@@ -208,6 +220,9 @@ impl Bounded {
             trees: None,
             priced_in: None,
             nodes: None,
+            cuts: None,
+            root_seconds: None,
+            lp_seconds: None,
             seconds,
             unit: instance.unit(),
             most_percent,

@@ -19,8 +19,9 @@ const TICK: Duration = Duration::from_millis(2);
 const SETTLED: f64 = 0.4;
 /// A proof that nobody asked for starts once this many restarts of the search have ended with the best length.
 const STARTS_AFTER: u32 = 2;
-/// It may use all threads, as the search does, once there are this many.
-const SHARES_AFTER: u32 = 5;
+/// Once there are this many, a shorter tour is unlikely: such a proof may use all threads, as the search does; a search beside a proof that
+/// was asked for ends.
+const SETTLED_AFTER: u32 = 5;
 
 /// When a proof starts, and what it may take from the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,13 +257,14 @@ impl Observe for Beside<'_> {
         match pair.when {
             When::AtOnce => {
                 let idle = self.best.1.elapsed().as_secs_f64();
-                if self.board.is_branching() && idle > SETTLED * progress.seconds {
+                let is_idle = self.board.is_branching() && idle > SETTLED * progress.seconds;
+                if is_idle || progress.restarts >= SETTLED_AFTER {
                     pair.halt.store(true, Relaxed);
                 }
             }
             When::Settled => {
                 pair.has_settled.fetch_or(progress.restarts >= STARTS_AFTER, Relaxed);
-                if progress.restarts >= SHARES_AFTER {
+                if progress.restarts >= SETTLED_AFTER {
                     self.board.allow(self.all);
                 }
             }
