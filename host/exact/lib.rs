@@ -27,6 +27,7 @@ pub mod few;
 mod incumbent;
 pub mod master;
 mod memory;
+mod pool;
 pub mod pricing;
 mod prove;
 mod queue;

@@ -8,6 +8,7 @@ use antwarp_instance::{Enough, Instance, Watch};
 
 use crate::duals::{Duals, Reduced, to_cost, to_units};
 use crate::master::{Master, State};
+use crate::pool::Pool;
 use crate::pricing::{Edge, partners, price};
 use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
@@ -96,8 +97,6 @@ const SMALL_PARTS: (usize, usize) = (8, 2);
 const LARGE_PARTS: (usize, usize) = (10, 8);
 /// Local cuts are not looked for in larger instances: that takes too long to end in time.
 const MOST_WITH_LOCAL: usize = 5000;
-/// By how much a deleted cut must be violated to become a row again.
-const POOL_VIOLATION: f64 = 1e-2;
 
 /// Raises the bound of a closed instance without directions, which has at least 5 nodes, with columns from these tours and from near
 /// neighbours.
@@ -124,7 +123,7 @@ pub fn ascend(
                 tours: best,
                 watch: &watch,
                 root: &mut root,
-                pool: Vec::new(),
+                pool: Pool::new(instance.len()),
                 draws: Draws::new(1),
                 history: Vec::new(),
             };
@@ -150,7 +149,7 @@ struct Ascent<'a, 'r> {
     watch: &'a Watch<'a>,
     root: &'r mut Root,
     /// Cuts that were deleted.
-    pool: Vec<Arc<Cut>>,
+    pool: Pool,
     draws: Draws,
     /// The optima after each round.
     history: Vec<f64>,
@@ -192,7 +191,7 @@ impl Ascent<'_, '_> {
             if self.master.purge(AGE, LEAST_PURGED)? > 0 {
                 let kept: std::collections::HashSet<*const Cut> =
                     self.master.active().0.iter().map(Arc::as_ptr).collect();
-                self.pool.extend(before.into_iter().filter(|cut| !kept.contains(&Arc::as_ptr(cut))));
+                self.pool.add(before.into_iter().filter(|cut| !kept.contains(&Arc::as_ptr(cut))));
             }
         }
         self.finish(effort)
@@ -242,9 +241,8 @@ impl Ascent<'_, '_> {
     fn find(&mut self, support: &Support) -> Vec<Arc<Cut>> {
         let n = support.len();
         let few = FEW_CUTS.max(n / NODES_PER_CUT);
-        let (again, pool) = self.pool.drain(..).partition(|cut| support.violation(cut) > POOL_VIOLATION);
-        self.pool = pool;
-        let mut found: Vec<Arc<Cut>> = again;
+        let workers = Workers { threads: self.board.threads(), watch: self.watch };
+        let mut found = self.pool.violated(support, workers);
         if let Some(tour) = self.tours.first() {
             found.extend(segments(support, tour).into_iter().map(Arc::new));
         }
@@ -254,7 +252,6 @@ impl Ascent<'_, '_> {
         if found.len() >= few || self.watch.is_over() {
             return found;
         }
-        let workers = Workers { threads: self.board.threads(), watch: self.watch };
         let active = self.master.active().0;
         let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
         found.extend(tighten(support, &cuts, &mut self.draws, workers).into_iter().map(Arc::new));

@@ -75,14 +75,8 @@ impl Support {
         let mut sets: Vec<Arc<[u32]>> = sets.filter(|set| set.len() > 1).collect();
         sets.sort_unstable();
         sets.dedup();
-        let mut is_inside = vec![false; self.len()];
-        sets.retain(|set| {
-            set.iter().for_each(|&node| is_inside[node as usize] = true);
-            let edges = set.iter().flat_map(|&node| self.neighbors(node));
-            let border: f64 = edges.filter(|edge| !is_inside[edge.0 as usize]).map(|edge| edge.1).sum();
-            set.iter().for_each(|&node| is_inside[node as usize] = false);
-            border < 2.0 + TIGHT
-        });
+        let mut borders = Borders::new(self);
+        sets.retain(|set| borders.of(set) < 2.0 + TIGHT);
         sets
     }
 
@@ -94,7 +88,8 @@ impl Support {
     /// Returns those of these cuts that the solution violates most, at most `most` of them.
     pub fn most_violated(&self, mut cuts: Vec<Arc<Cut>>, most: usize) -> Vec<Arc<Cut>> {
         if cuts.len() > most {
-            cuts.sort_by_cached_key(|cut| (-self.violation(cut) * VIOLATION) as i64);
+            let mut borders = Borders::new(self);
+            cuts.sort_by_cached_key(|cut| (-borders.violation(cut) * VIOLATION) as i64);
             cuts.truncate(most);
         }
         cuts
@@ -105,6 +100,33 @@ impl Support {
         (0..self.len() as u32).flat_map(|a| {
             self.neighbors(a).iter().filter(move |edge| edge.0 > a).map(move |&(b, x)| (a, b, x))
         })
+    }
+}
+
+/// Measures the borders of many sets: faster than [`Support::border`] unless they are small.
+pub struct Borders<'a> {
+    support: &'a Support,
+    is_inside: Vec<bool>,
+}
+
+impl Borders<'_> {
+    /// Begins with a graph.
+    pub fn new(support: &Support) -> Borders<'_> {
+        Borders { support, is_inside: vec![false; support.len()] }
+    }
+
+    /// Returns the sum of the values of the edges with one end in a set.
+    pub fn of(&mut self, set: &[u32]) -> f64 {
+        set.iter().for_each(|&node| self.is_inside[node as usize] = true);
+        let edges = set.iter().flat_map(|&node| self.support.neighbors(node));
+        let border = edges.filter(|edge| !self.is_inside[edge.0 as usize]).map(|edge| edge.1).sum();
+        set.iter().for_each(|&node| self.is_inside[node as usize] = false);
+        border
+    }
+
+    /// Returns by how much the solution violates a cut; negative if it does not.
+    pub fn violation(&mut self, cut: &Cut) -> f64 {
+        cut.right_side() as f64 - cut.sets().iter().map(|set| self.of(set)).sum::<f64>()
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Workers<'a> {
 
 impl Workers<'_> {
     /// Calls `work` with each number below `count`. Returns the results in order; once the watch is over, some are left out.
-    pub(super) fn each<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    pub(crate) fn each<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::with_capacity(count));
         let run = || {
