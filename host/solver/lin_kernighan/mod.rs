@@ -67,6 +67,9 @@ pub(super) fn solve(
     Ok(solution)
 }
 
+/// Smaller shares of the processors are not planned by: they are measured while the threads wake up, and are soon larger.
+const LEAST_SHARE: f64 = 0.5;
+
 /// Returns the trials in a round of a tour that runs share: as many as a single run with all their threads would make.
 fn trials_of_all(n: u32, forces: &[Force]) -> u32 {
     let most = forces.iter().map(|force| force.trials).max().unwrap_or(1);
@@ -113,7 +116,7 @@ fn solve_as_numbered(
     let is_lattice = start::is_lattice(instance, &near);
     // Small instances cross their first tours soon, and measure their speed then.
     let share = if cross::is_restarted(n) { None } else { Turns::so_far().share_since(before) };
-    let means = Means::of(backend, share.unwrap_or(1.0));
+    let means = Means::of(backend, share.map_or(1.0, |share| share.max(LEAST_SHARE)));
     let crosses_by_trials = |time: Duration| cross::several(free_nodes(instance), means, time).is_some();
     // On lattices, long walks and deeper moves find what short kicks do not.
     let in_place = backend.is_cpu()
