@@ -309,6 +309,8 @@ impl<'a> NodeSolver<'a, '_> {
             }
             return match self.question(master)? {
                 Some(question) => self.divide(master, node, question).map(Fate::Divided),
+                // A whole solution that is not a tour, where the rounds of cuts had ended: it violates a subtour inequality.
+                None if self.cut(master)? > 0 => continue,
                 None => Ok(Fate::Stuck),
             };
         }
