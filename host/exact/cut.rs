@@ -115,8 +115,25 @@ impl Cut {
 
     /// Returns the left side for a closed tour of all nodes.
     pub fn left_side_of_tour(&self, tour: &[u32]) -> i64 {
-        let steps = tour.iter().zip(tour.iter().cycle().skip(1));
-        steps.map(|(&a, &b)| self.coefficient(a, b)).sum()
+        let most = tour.iter().copied().max().map_or(0, |node| node as usize + 1);
+        let mut is_inside = vec![false; most];
+        let mut sum = 0;
+        for set in &self.sets {
+            set.iter().for_each(|&node| is_inside[node as usize] = true);
+            let mut before = tour.last().is_some_and(|&node| is_inside[node as usize]);
+            for &node in tour {
+                let inside = is_inside[node as usize];
+                sum += i64::from(inside != before);
+                before = inside;
+            }
+            set.iter().for_each(|&node| is_inside[node as usize] = false);
+        }
+        sum
+    }
+
+    /// Returns whether a closed tour of all nodes satisfies the cut, as all tours should.
+    pub fn holds_for(&self, tour: &[u32]) -> bool {
+        self.left_side_of_tour(tour) >= self.right_side
     }
 
     /// Checks that every tour of `n` nodes satisfies the cut, by the definition of its family.

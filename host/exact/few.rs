@@ -57,8 +57,7 @@ pub fn prove(
     let graph = Graph::new(instance);
     let mut search = Search::new(instance, &graph, incumbent, settings);
     search.offer_greedy(&vec![0; graph.n]);
-    let root = search.root();
-    let root_bound = if graph.n < 3 { incumbent.cost() } else { search.run(root, enough) };
+    let root_bound = search.run(enough);
     let bound = search.open.iter().map(|state| cost_of(state.bound)).min();
     let bound = bound.map_or(incumbent.cost(), |bound| bound.min(incumbent.cost()));
     settings.board.raise(bound);
@@ -69,8 +68,11 @@ pub fn prove(
         seconds: start.elapsed().as_secs_f64(),
         ..Outcome::default()
     };
-    let is_complete = search.open.is_empty();
-    let certificate = if is_complete { search.certificate() } else { None };
+    if search.open.is_empty() && search.is_outdated() {
+        search = Search::new(instance, &graph, incumbent, settings);
+        search.run(enough);
+    }
+    let certificate = if search.open.is_empty() { search.certificate() } else { None };
     (outcome, certificate)
 }
 
@@ -94,6 +96,8 @@ struct Search<'a> {
     open: Vec<State>,
     nodes: u64,
     record: Option<Record>,
+    /// The limit when edges were first excluded.
+    first_limit: Option<i64>,
 }
 
 impl<'a> Search<'a> {
@@ -105,15 +109,15 @@ impl<'a> Search<'a> {
     ) -> Search<'a> {
         let record = || Record { tree: Tree::new(), cuts: Cuts::default() };
         let record = settings.keeps_certificate.then(record);
-        Search { instance, graph, incumbent, settings, open: Vec::new(), nodes: 0, record }
+        Search { instance, graph, incumbent, settings, open: Vec::new(), nodes: 0, record, first_limit: None }
     }
 
     fn root(&self) -> State {
-        let Graph { n, usable, forced, .. } = self.graph;
+        let Graph { usable, forced, .. } = self.graph;
         State {
             usable: usable.clone(),
             forced: forced.clone(),
-            potentials: vec![0; *n],
+            potentials: self.graph.first_potentials(self.most()),
             // No cost is negative.
             bound: 0,
             place: Tree::ROOT,
@@ -134,6 +138,12 @@ impl<'a> Search<'a> {
     /// Returns a number of units above all bounds that matter, and not below any edge; even, like all potentials.
     fn much(&self) -> i64 {
         self.graph.longest.max((self.cutoff() + 2) << UNIT_BITS)
+    }
+
+    /// Returns the largest size of a potential; even, like all potentials. Half of the bound is enough: a group of nodes far from all
+    /// others needs the distance to them, and every tour goes there and back. Sums over all nodes fit their type.
+    fn most(&self) -> i64 {
+        (self.much() / 2).min((1 << 61) / self.graph.n as i64) & !1
     }
 
     fn offer(&self, tour: &[u32]) {
@@ -157,10 +167,20 @@ impl<'a> Search<'a> {
         self.offer(&greedy::tour(self.graph, potentials));
     }
 
+    /// Returns whether a better tour was found after edges were excluded. Then the record may be no proof: whoever checks it compares
+    /// with the best tour from the beginning, and may find that every better tour has an edge that was excluded here. There is no
+    /// contradiction, since no tour is better, but dual values of leaves do not expect such edges.
+    fn is_outdated(&self) -> bool {
+        self.record.is_some() && self.first_limit.is_some_and(|limit| limit > self.limit())
+    }
+
     /// Works until no node is open, or `enough` says so. Returns the bound of the root.
-    fn run(&mut self, root: State, enough: Enough<'_>) -> i64 {
+    fn run(&mut self, enough: Enough<'_>) -> i64 {
+        if self.graph.n < 3 {
+            return self.incumbent.cost();
+        }
         let mut root_bound = None;
-        self.open.push(root);
+        self.open.push(self.root());
         while let Some(state) = self.open.last() {
             if enough() {
                 break;
@@ -211,8 +231,7 @@ impl<'a> Search<'a> {
     fn ascend(&self, state: &mut State, steps: usize) -> Option<OneTree> {
         let n = self.graph.n;
         let open = self.graph.open(state)?;
-        // Even, like all potentials.
-        let most = self.much() >> 4 << 1;
+        let most = self.most();
         let mut potentials = state.potentials.clone();
         let mut best: Option<OneTree> = None;
         let mut before = vec![0.0; n];
@@ -252,7 +271,8 @@ impl<'a> Search<'a> {
         if excluded.is_empty() {
             return 0;
         }
-        let much = self.much();
+        let (much, limit) = (self.much(), self.limit());
+        self.first_limit.get_or_insert(limit);
         if let Some(Record { tree, cuts }) = &mut self.record {
             tree.reduce(state.place, duals::of(self.graph, state, much, cuts));
         }

@@ -231,6 +231,10 @@ impl Ascent<'_, '_> {
         let since = Instant::now();
         let support = self.master.support();
         let cuts = self.find(&support);
+        debug_assert!(
+            cuts.iter().all(|cut| self.tours.iter().all(|tour| cut.holds_for(tour))),
+            "a cut that a tour violates"
+        );
         self.root.work.separation += since.elapsed().as_secs_f64();
         let added = self.master.add_cuts(support.most_violated(cuts, most_cuts(support.len())))?;
         self.root.work.cuts += added;

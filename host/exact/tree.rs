@@ -356,6 +356,10 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
                 found.extend(local(&support, &tight, PARTS, self.draws, workers));
             }
         }
+        debug_assert!(
+            self.task.incumbent.best().is_none_or(|(_, tour)| found.iter().all(|cut| cut.holds_for(&tour))),
+            "a cut that a tour violates"
+        );
         let found = found.into_iter().map(Arc::new).collect();
         let added = master.add_cuts(support.most_violated(found, MOST_CUTS))?;
         self.task.board.count_cuts(added);

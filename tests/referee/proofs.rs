@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use antwarp::exact::{Board, Settings, certificate};
 use antwarp::instance::{Instance, ReadOptions, tsplib};
@@ -11,14 +12,17 @@ use crate::draws::Draws;
 use crate::files::File;
 use crate::judge::shape::Shaped;
 use crate::judge::{self, Weights};
+use crate::soak;
 
 tests! {
     random_proofs_are_right,
     forged_certificates_prove_nothing,
 }
 
-/// Random instances. Some of later seeds take long without a linear program.
-const INSTANCES: u64 = 150;
+/// Random instances, if `ANTWARP_SOAK` does not say how many.
+const INSTANCES: u64 = 1000;
+/// A proof that takes longer has failed.
+const LONGEST: Duration = Duration::from_secs(60);
 /// Instances whose certificates are forged.
 const FORGED: u64 = 200;
 /// Most nodes.
@@ -37,6 +41,23 @@ pub fn judge(instance: &str, proof: &str) -> ExitCode {
         Err(why) => {
             println!("refused: {why}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// A random file and its instance. Numbers of tables that can be read in two ways are drawn again: antwarp refuses them.
+fn read(draws: &mut Draws, n: usize) -> (File, Instance) {
+    loop {
+        let file = File::random(draws, n);
+        let bytes = file.text.as_bytes();
+        let instance = match file.extension {
+            "tsp" | "atsp" => tsplib::parse("random", "random", bytes),
+            _ => Instance::parse("random", "random", bytes, &ReadOptions::default()),
+        };
+        match instance {
+            Ok(instance) => return (file, instance),
+            Err(error) if error.to_string().contains(" may be ") => {}
+            Err(error) => panic!("{error}\n{}", file.text),
         }
     }
 }
@@ -60,13 +81,7 @@ fn random(draws: &mut Draws) -> (Instance, judge::Instance) {
         judge.is_directed = !instance.is_symmetric();
         return (instance, judge);
     }
-    let file = File::random(draws, n);
-    let bytes = file.text.as_bytes();
-    let instance = match file.extension {
-        "tsp" | "atsp" => tsplib::parse("random", "random", bytes),
-        _ => Instance::parse("random", "random", bytes, &ReadOptions::default()),
-    };
-    let instance = instance.unwrap_or_else(|error| panic!("{error}\n{}", file.text));
+    let (file, instance) = read(draws, n);
     let mut judge = file.judge;
     judge.is_directed = !instance.is_symmetric();
     (instance, judge)
@@ -93,13 +108,17 @@ fn optimum(judge: &judge::Instance) -> i64 {
 fn proven(instance: &Instance) -> Result<(i64, certificate::Certificate), String> {
     let prover = Prover::new(instance).map_err(|error| error.to_string())?;
     let settings = Settings { board: Arc::new(Board::new(1)), threads: 1, keeps_certificate: true };
-    let proof = prover.prove(&settings, &|| false);
+    let start = Instant::now();
+    let proof = prover.prove(&settings, &|| start.elapsed() > LONGEST);
     if !proof.is_complete() {
         return Err(format!("the proof is not complete: {:?}", proof.outcome));
     }
     let certificate = proof.certificate.ok_or("there is no certificate")?;
     let verified =
         certificate::check(prover.closed(), &certificate).map_err(|refusal| refusal.to_string())?;
+    if let Some((cut, _)) = certificate.cuts.iter().find(|(cut, _)| !cut.holds_for(&certificate.tour)) {
+        return Err(format!("the shortest tour violates {cut:?}"));
+    }
     if !verified.is_optimal() {
         return Err("the certificate proves less than was proven".to_owned());
     }
@@ -113,7 +132,8 @@ fn text_of(certificate: &certificate::Certificate) -> String {
 }
 
 fn random_proofs_are_right() {
-    for seed in 0..INSTANCES {
+    let first = soak::number("ANTWARP_SOAK_FIRST").unwrap_or(0);
+    for seed in first..first + soak::number("ANTWARP_SOAK").unwrap_or(INSTANCES) {
         let (instance, judge) = random(&mut Draws::new(seed));
         let result = proven(&instance).and_then(|(bound, certificate)| {
             if bound != optimum(&judge) {

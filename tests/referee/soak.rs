@@ -71,9 +71,13 @@ impl Tally {
     }
 }
 
+/// The number that an environment variable has, if it is set.
+pub fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
 /// Runs the cases of a test; each gives why it is wrong, and what its instance is.
 fn soak(test: &str, case: impl Fn(&Machine, &mut Draws, &mut Tally, &mut String) -> Result<(), String>) {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let cases = number("ANTWARP_SOAK").unwrap_or(CASES);
     let first = number("ANTWARP_SOAK_FIRST").unwrap_or(1);
     let (machine, mut tally, mut wrong) = (Machine::new(), Tally::default(), 0);

@@ -53,7 +53,9 @@ struct Merge {
 /// matter.
 pub fn of(graph: &Graph, state: &State, much: i64, cuts: &mut Cuts) -> Duals {
     let (n, special) = (graph.n, graph.special());
-    let (light, heavy, last) = (2 * much, 4 * much, 4 * much);
+    // Potentials are at most half of `much`, so weights differ by at most three times as much: an edge that is excluded stays heavier
+    // than all others even if both its ends are light.
+    let (light, heavy, last) = (2 * much, 8 * much, 8 * much);
     let mut potentials = state.potentials.clone();
     let is_full = |node: usize| state.forced[node].count_ones() >= 2;
     let full = (0..n).filter(|&node| is_full(node)).fold(0, |set: Set, node| set | 1 << node);

@@ -45,6 +45,27 @@ impl Graph {
         self.n - 1
     }
 
+    /// Returns potentials to begin with, even and up to `most`: for each node the longest edge on the path to the special node in a minimum spanning tree.
+    ///
+    /// Each group of nodes that is far from all others then has the same potential, which an ascent from 0 approaches slowly. Their bound
+    /// is the spanning tree and its longest edge again: sets of nodes that grow at the same pace until they meet, and of which each
+    /// counts twice the distance that it grew, prove the same (the moats of M. Jünger, W. Pulleyblank, *Geometric duality and
+    /// combinatorial optimization*, 1993).
+    pub fn first_potentials(&self, most: i64) -> Vec<i64> {
+        let cost =
+            |a: usize, b: usize| if self.forced[a] >> b & 1 == 1 { 0 } else { self.costs[a * self.n + b] };
+        let mut longest = vec![self.longest; self.n];
+        let mut left: Set = self.usable.iter().fold(0, |all, nodes| all | nodes);
+        longest[self.special()] = 0;
+        while let Some(node) = nodes_of(left).min_by_key(|&node| longest[node]) {
+            left &= !(1 << node);
+            for other in nodes_of(self.usable[node] & left) {
+                longest[other] = longest[other].min(longest[node].max(cost(node, other)));
+            }
+        }
+        longest.iter().map(|&longest| longest.min(most) & !1).collect()
+    }
+
     /// Returns the cost of an edge without the potentials of its ends.
     pub fn weight(&self, a: usize, b: usize, potentials: &[i64]) -> i64 {
         self.costs[a * self.n + b] - potentials[a] - potentials[b]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use antwarp_exact::duals::{Branch, Duals, Reduced, Side, UNIT_BITS, to_cost};
 use antwarp_exact::pricing::{Edge, price};
 use antwarp_exact::{Cut, Master};
-use antwarp_instance::{Instance, Metric, Watch};
+use antwarp_instance::form::Form;
+use antwarp_instance::{Ends, Instance, Metric, Watch};
 
 use crate::{Draws, instance, optimum};
 
@@ -81,29 +82,85 @@ fn no_bound_is_above_the_optimum() {
     }
 }
 
+/// More places than pricing searches pair by pair.
+const PLACES: usize = 400;
+
+/// Places of a metric: far apart, or near each other around the date line and a pole.
+fn places(draws: &mut Draws, metric: Metric) -> Instance {
+    let mut number = |limit: u64| draws.below(limit * 100) as f64 / 100.0;
+    let is_on_globe = matches!(metric, Metric::Geo | Metric::Geom);
+    let places = (0..PLACES).map(|at| match at % 3 {
+        0 if is_on_globe => [number(180) - 90.0, number(360) - 180.0, 0.0],
+        1 if is_on_globe => [number(2) - 1.0, if number(2) < 1.0 { 179.5 } else { -179.5 }, 0.0],
+        _ if is_on_globe => [89.0 + number(1), number(360) - 180.0, 0.0],
+        _ => [number(85), number(170), number(13)],
+    });
+    Instance::from_points("places", metric, places.collect()).unwrap()
+}
+
+/// Great circles in metres.
+fn sphere(draws: &mut Draws) -> Instance {
+    let mut number = |limit: u64| draws.below(limit * 100) as f64 / 100.0;
+    let near = |at: usize| if at.is_multiple_of(2) { 0.01 } else { 1.0 };
+    let places = (0..PLACES).map(|at| [near(at) * (number(180) - 90.0), near(at) * (number(360) - 180.0)]);
+    Instance::from_degrees("sphere", places.collect()).unwrap()
+}
+
+/// All edges that are not between partners with a reduced cost up to a limit, by a loop over all pairs.
+fn listed(instance: &Instance, reduced: &Reduced, limit: i64) -> Vec<(Edge, i64)> {
+    let n = instance.len() as u32;
+    let is_partner = |a: u32, b: u32| instance.partners().is_some_and(|partners| partners[a as usize] == b);
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    pairs
+        .filter(|&(a, b)| instance.has_edge(a, b) && !is_partner(a, b))
+        .map(|(a, b)| (Edge::of(instance, a, b), reduced.of(a, b, instance.distance(a, b))))
+        .filter(|&(_, reduced)| reduced <= limit)
+        .collect()
+}
+
 fn places_are_priced_like_pairs() {
     let mut draws = Draws(3);
-    for metric in
-        [Metric::Euc2d, Metric::Ceil2d, Metric::Att, Metric::Man2d, Metric::Max2d, Metric::Geo, Metric::Euc3d]
-    {
-        let n = 400;
-        let mut place = |limit: u64| draws.below(limit) as f64 / 7.0;
-        let places: Vec<[f64; 3]> = (0..n).map(|_| [place(600), place(1200), place(90)]).collect();
-        let instance = Instance::from_points("p", metric, places).unwrap();
-        let matrix = (0..n * n).map(|at| instance.distance((at / n) as u32, (at % n) as u32)).collect();
-        let same = Instance::from_matrix("m", matrix).unwrap();
-        let cuts: Vec<Arc<Cut>> = (0..20)
-            .map(|_| {
-                let set: BTreeSet<u32> = (0..40).map(|_| draws.below(n as u64) as u32).collect();
-                Arc::new(Cut::subtour(set.into_iter().collect()))
-            })
-            .collect();
-        let duals = duals(&mut draws, n, &cuts, 100);
-        let reduced = Reduced::new(&duals, &cuts, &[]).unwrap();
-        let [one, other] = [&instance, &same].map(|instance| {
-            price(instance, &reduced, (3 << UNIT_BITS, usize::MAX), &Watch::new(&|| false)).unwrap()
-        });
-        assert_eq!((one.bound, one.edges), (other.bound, other.edges), "{metric:?}");
+    let mut instances: Vec<Instance> = Metric::ALL.map(|metric| places(&mut draws, metric)).into();
+    instances.push(sphere(&mut draws));
+    for instance in instances {
+        let mut pair = || (draws.below(PLACES as u64) as u32, draws.below(PLACES as u64) as u32);
+        let mut pairs: Vec<(u32, u32)> = (0..3000).map(|_| pair()).filter(|(a, b)| a != b).collect();
+        pairs.retain(|&(a, b)| a.min(b) > 9);
+        let fixed = (0..3)
+            .map(|path| vec![(path * 3, path * 3 + 1), (path * 3 + 1, path * 3 + 2)])
+            .collect::<Vec<_>>();
+        let ends = Some(Ends { start: Some(20), end: None });
+        let closed = |instance: &Instance| Form::closed(instance).unwrap().into_instance();
+        let shapes = [
+            closed(&instance.clone().with_fixed_edges(fixed.concat())),
+            closed(&instance.clone().with_ends(ends)),
+            instance.clone().with_forbidden_pairs(pairs).unwrap(),
+            instance,
+        ];
+        for (shape, instance) in shapes.iter().enumerate() {
+            let n = instance.len();
+            let what = format!("{:?}, shape {shape}", instance.metric());
+            assert!(instance.metric().is_some() && n > 300, "{what} is not searched in a tree");
+            let cuts: Vec<Arc<Cut>> = (0..20)
+                .map(|_| {
+                    let set: BTreeSet<u32> = (0..40).map(|_| draws.below(n as u64) as u32).collect();
+                    Arc::new(Cut::subtour(set.into_iter().collect()))
+                })
+                .collect();
+            // Some edges, not all, have a negative reduced cost.
+            let lengths = (1..n as u32).filter(|&b| instance.has_edge(0, b)).map(|b| instance.distance(0, b));
+            let mut lengths: Vec<i64> = lengths.map(i64::from).collect();
+            lengths.sort_unstable();
+            let tenth = lengths[lengths.len() / 10];
+            let duals = duals(&mut draws, n, &cuts, 2 + 16 * tenth);
+            let reduced = Reduced::new(&duals, &cuts, &[]).unwrap();
+            let limit = tenth << (UNIT_BITS - 3);
+            let priced = price(instance, &reduced, (limit, usize::MAX), &Watch::new(&|| false)).unwrap();
+            assert_eq!(priced.bound, defined(instance, &duals, &cuts), "{what}");
+            let listed = listed(instance, &reduced, limit);
+            assert!(listed.len() > 50 && listed.len() < n * n / 2 - 10 * n, "{what}: {} edges", listed.len());
+            assert_eq!(priced.edges, listed, "{what}");
+        }
     }
 }
 

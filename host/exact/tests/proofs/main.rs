@@ -13,6 +13,7 @@ macro_rules! tests {
 mod harness;
 
 mod duals;
+mod failures;
 mod liar;
 mod master;
 mod simplex;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 use antwarp_exact::simplex::Highs;
 
 fn main() -> ExitCode {
-    harness::run(&[duals::TESTS, liar::TESTS, master::TESTS, simplex::TESTS], 1)
+    harness::run(&[duals::TESTS, failures::TESTS, liar::TESTS, master::TESTS, simplex::TESTS], 1)
 }
 
 /// Returns HiGHS, or lets the test count as ignored.
