@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use antwarp::cli;
 use antwarp::engine::tuning as found;
+use antwarp::exact::certificate;
 use antwarp::instance::population_file::{Header, Saved};
 use antwarp::instance::{
     Instance, InstanceError, Qap, ReadOptions, Shape, dimacs, population_file, qaplib, tour_file, tsplib,
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 pub type Reader = (&'static str, fn(&[u8]));
 
 /// All readers.
-pub const READERS: [Reader; 11] = [
+pub const READERS: [Reader; 12] = [
     ("tsplib", tsplib),
     ("table", table),
     ("options", options),
@@ -33,6 +34,7 @@ pub const READERS: [Reader; 11] = [
     ("rows", rows),
     ("runs", runs),
     ("tuning", tuning),
+    ("certificate", certificate),
 ];
 
 /// How files are called in errors.
@@ -212,6 +214,27 @@ pub fn tuning(bytes: &[u8]) {
     let Some(entries) = found::parse(bytes).filter(|entries| !entries.is_empty()) else { return };
     let text = serde_json::to_vec_pretty(&entries).unwrap();
     assert_eq!(found::parse(&text).map(|entries| entries.len()), Some(entries.len()));
+}
+
+/// A certificate of the instance [`certified`]: whatever it says, what the check accepts is true.
+pub fn certificate(bytes: &[u8]) {
+    let Some(read) = taken(certificate::parse(NAME, bytes)) else { return };
+    let mut text = Vec::new();
+    read.write(&mut text).unwrap();
+    // Teeth may come in another order.
+    let again = certificate::parse(NAME, &text).unwrap();
+    assert_eq!((again.tour, again.nodes), (read.tour.clone(), read.nodes.clone()));
+    let (instance, optimum) = certified();
+    match certificate::check(&instance, &read) {
+        Ok(verified) => assert!(verified.bound <= optimum && verified.cost >= optimum, "{verified:?}"),
+        Err(refusal) => check_printable(&refusal.to_string()),
+    }
+}
+
+/// The instance of the certificates in `corpus`, and the cost of its shortest tour: 5 nodes on a circle.
+fn certified() -> (Instance, i64) {
+    let costs = [0, 3, 9, 9, 4, 3, 0, 4, 9, 9, 9, 4, 0, 3, 9, 9, 9, 3, 0, 4, 4, 9, 9, 4, 0];
+    (Instance::from_matrix(NAME, costs.to_vec()).unwrap(), 18)
 }
 
 /// What the command of this line makes of files.

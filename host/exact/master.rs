@@ -3,7 +3,7 @@
 //! `minimise sum of cost(e) x(e)`, with `x` between 0 and 1, `sum of x(e) = 2` over the edges at each node, and cuts. Columns and rows
 //! are added when they are needed and deleted when they are not; each solve starts from the last basis.
 //!
-//! At the root, columns come from the whole instance. In the tree they come from the edges that are left ([`Root`](crate::root::Root)),
+//! At the root, columns come from the whole instance. In the tree they come from the edges that are left, which better tours may have,
 //! and a [`State`] says what makes up a node of the tree, so that any thread's program can go on with it.
 
 use std::collections::{HashMap, HashSet};
@@ -271,19 +271,12 @@ impl<'a> Master<'a> {
         for row in &rows {
             let mut touched = Vec::new();
             for set in row.sets() {
-                set.iter().for_each(|&node| is_inside[node as usize] = true);
-                for &node in set.iter() {
-                    for &column in &self.beside[node as usize] {
-                        let edge = self.edges[column as usize];
-                        if is_inside[edge.a as usize] != is_inside[edge.b as usize] {
-                            if counts[column as usize] == 0 {
-                                touched.push(column);
-                            }
-                            counts[column as usize] += 1;
-                        }
+                self.each_crossing(set, &mut is_inside, |column| {
+                    if counts[column as usize] == 0 {
+                        touched.push(column);
                     }
-                }
-                set.iter().for_each(|&node| is_inside[node as usize] = false);
+                    counts[column as usize] += 1;
+                });
             }
             touched.sort_unstable();
             let entries = touched.iter().map(|&column| (column as usize, f64::from(counts[column as usize])));
@@ -384,21 +377,25 @@ impl<'a> Master<'a> {
         Support::new(self.instance.len(), values.map(|(edge, &x)| (edge.a, edge.b, x)))
     }
 
+    /// Calls `body` with each column whose edge crosses the border of a set. `is_inside` has an entry `false` for each node, before and
+    /// after.
+    fn each_crossing(&self, set: &[u32], is_inside: &mut [bool], mut body: impl FnMut(u32)) {
+        set.iter().for_each(|&node| is_inside[node as usize] = true);
+        for &column in set.iter().flat_map(|&node| &self.beside[node as usize]) {
+            let edge = self.edges[column as usize];
+            if is_inside[edge.a as usize] != is_inside[edge.b as usize] {
+                body(column);
+            }
+        }
+        set.iter().for_each(|&node| is_inside[node as usize] = false);
+    }
+
     /// Returns the value of a cut's left side in the last solution.
     pub fn left_side(&self, cut: &Cut) -> f64 {
         let mut is_inside = vec![false; self.instance.len()];
         let mut sum = 0.0;
         for set in cut.sets() {
-            set.iter().for_each(|&node| is_inside[node as usize] = true);
-            for &node in set.iter() {
-                for &column in &self.beside[node as usize] {
-                    let edge = self.edges[column as usize];
-                    if is_inside[edge.a as usize] != is_inside[edge.b as usize] {
-                        sum += self.solution.columns[column as usize];
-                    }
-                }
-            }
-            set.iter().for_each(|&node| is_inside[node as usize] = false);
+            self.each_crossing(set, &mut is_inside, |column| sum += self.solution.columns[column as usize]);
         }
         sum
     }
@@ -502,16 +499,7 @@ impl<'a> Master<'a> {
         let mut is_inside = vec![false; n];
         for (row, &y) in self.rows.iter().zip(&duals[n..]).filter(|(_, y)| **y != 0.0) {
             for set in row.sets() {
-                set.iter().for_each(|&node| is_inside[node as usize] = true);
-                for &node in set.iter() {
-                    for &column in &self.beside[node as usize] {
-                        let edge = self.edges[column as usize];
-                        if is_inside[edge.a as usize] != is_inside[edge.b as usize] {
-                            reduced[column as usize] -= y;
-                        }
-                    }
-                }
-                set.iter().for_each(|&node| is_inside[node as usize] = false);
+                self.each_crossing(set, &mut is_inside, |column| reduced[column as usize] -= y);
             }
         }
         reduced

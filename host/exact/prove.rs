@@ -39,17 +39,17 @@ pub fn prove(
         return few::prove(instance, incumbent, settings, enough);
     }
     match Highs::find() {
-        _ if !has_tour => {
-            let outcome = Outcome { bound: i64::MIN, root_bound: i64::MIN, ..Outcome::default() };
-            (Outcome { trouble: Some("there is no tour to begin with".into()), ..outcome }, None)
-        }
+        _ if !has_tour => nothing("there is no tour to begin with".into()),
         Ok(highs) => prove_with(&highs, instance, incumbent, settings, enough),
         Err(_) if is_small => few::prove(instance, incumbent, settings, enough),
-        Err(missing) => {
-            let outcome = Outcome { bound: i64::MIN, root_bound: i64::MIN, ..Outcome::default() };
-            (Outcome { trouble: Some(missing.to_string()), ..outcome }, None)
-        }
+        Err(missing) => nothing(missing.to_string()),
     }
+}
+
+/// Returns that nothing was proven, and why.
+fn nothing(trouble: String) -> (Outcome, Option<Certificate>) {
+    let outcome = Outcome { bound: i64::MIN, root_bound: i64::MIN, ..Outcome::default() };
+    (Outcome { trouble: Some(trouble), ..outcome }, None)
 }
 
 /// Does the same, with linear programs solved by this solver, for an instance of at least 5 nodes. `incumbent` must have a tour.

@@ -1,4 +1,4 @@
-//! Cutting planes at the root of the tree: raises the bound until cuts no longer help, and finds the edges of better tours.
+//! Cutting planes at the root of the tree: raises the bound until cuts no longer help.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use antwarp_instance::{Enough, Instance, Watch};
 use crate::duals::{Duals, Reduced, to_cost, to_units};
 use crate::master::{Master, State};
 use crate::pool::Pool;
-use crate::pricing::{Edge, partners, price};
+use crate::pricing::{Edge, price};
 use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
 use crate::{Board, Cut, Incumbent, Support};
@@ -25,12 +25,6 @@ pub struct Root {
     pub duals: Duals,
     /// The cuts that these belong to.
     pub cuts: Vec<Arc<Cut>>,
-    /// The edges that tours better than `cutoff` may have; those that all have are among them. `None` if there are too many.
-    pub edges: Option<Arc<[Edge]>>,
-    /// The edges that all tours better than `cutoff` have.
-    pub fixed: Vec<Edge>,
-    /// The cost of the best tour when `edges` and `fixed` were made.
-    pub cutoff: i64,
     /// The linear program, for the tree.
     pub state: State,
     /// The optimum of the linear program. It proves nothing.
@@ -77,8 +71,6 @@ const WINDOW: usize = 20;
 const PRICED_EVERY: usize = 6;
 /// The most columns that pricing adds at a time, for each node.
 const COLUMNS_PER_NODE: usize = 1;
-/// The most edges that are listed for the tree, for each node.
-const EDGES_PER_NODE: usize = 60;
 /// Cuts that have been slack for this many solves are deleted.
 const AGE: u32 = 2;
 /// The most cuts that are added at a time: those that are violated most. More are soon slack, and slow the linear program down.
@@ -109,7 +101,7 @@ pub fn ascend(
 ) -> Root {
     // No cost is negative: dual values of 0 prove a bound of 0.
     let duals = Duals { nodes: vec![0; instance.len()], ..Duals::default() };
-    let mut root = Root { duals, cutoff: i64::MAX, ..Root::default() };
+    let mut root = Root { duals, ..Root::default() };
     let watch = Watch::new(effort.enough);
     let mut best = tours.to_vec();
     best.extend(incumbent.best().map(|(_, tour)| tour));
@@ -329,31 +321,13 @@ impl Ascent<'_, '_> {
         Ok(())
     }
 
-    /// Lists what the tree needs.
+    /// Adds the columns that the last solution lacks, and keeps the program for the tree.
     fn finish(&mut self, effort: &Effort<'_>) -> Result<(), SimplexError> {
         let last = Watch::new(effort.closing);
-        // Columns that the last solution lacks: without them the tree would start too low.
+        // Without these columns the tree would start too low.
         while !self.is_closed() && self.price(&last)? > 0 && self.solve(effort.enough)? {}
         self.root.objective = self.master.objective();
-        self.root.cutoff = self.incumbent.cost();
         self.root.state = self.master.save()?;
-        let instance = self.master.instance();
-        let room = to_units(self.root.cutoff - 1) - self.root.units;
-        if self.is_closed() || self.root.cutoff == i64::MAX {
-            return Ok(());
-        }
-        let since = Instant::now();
-        let reduced = Reduced::new(&self.root.duals, &self.root.cuts, &[]);
-        let limit = i64::try_from(room).unwrap_or(i64::MAX / 4);
-        let most = EDGES_PER_NODE * instance.len();
-        let priced = reduced.as_ref().and_then(|reduced| price(instance, reduced, (limit, most), self.watch));
-        self.root.work.pricing += since.elapsed().as_secs_f64();
-        if let Some(priced) = priced.filter(|priced| priced.limit >= limit) {
-            let always = priced.edges.iter().filter(|edge| i128::from(edge.1) < -room).map(|(edge, _)| *edge);
-            self.root.fixed = always.collect();
-            self.root.edges =
-                Some(priced.edges.iter().map(|(edge, _)| *edge).chain(partners(instance)).collect());
-        }
         Ok(())
     }
 }

@@ -29,10 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let effort = Effort { progress, enough: &enough, closing: &enough };
     let highs = Highs::find()?;
     let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(threads)), &effort);
-    let left = root.edges.as_ref().map_or(f64::NAN, |edges| edges.len() as f64 / instance.len() as f64);
     let work = root.work;
     println!(
-        "{:10} bound {} gap {:.4}% lp {:.2} | {:.2} s: lp {:.2} separation {:.2} pricing {:.2} | rounds {} cuts {} rows {} iterations {} | left {left:.2} n fixed {} {}",
+        "{:10} bound {} gap {:.4}% lp {:.2} | {:.2} s: lp {:.2} separation {:.2} pricing {:.2} | rounds {} cuts {} rows {} iterations {} {}",
         instance.name(),
         root.bound,
         100.0 * (cost - root.bound) as f64 / cost as f64,
@@ -45,7 +44,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         work.cuts,
         root.state.cuts.len(),
         work.iterations,
-        root.fixed.len(),
         root.trouble.map_or(String::new(), |trouble| trouble.to_string()),
     );
     Ok(())

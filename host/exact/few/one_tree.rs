@@ -185,6 +185,13 @@ impl OneTree {
         heaviest
     }
 
+    /// Returns the free open edges that are not in the spanning tree, without those at the special node.
+    fn outside(&self, open: &[Set], forced: &[Set]) -> impl Iterator<Item = (usize, usize)> {
+        let below = |a: usize| nodes_of(open[a] & !forced[a] & ((1 << a) - 1)).map(move |b| (a, b));
+        let pairs = (0..self.degrees.len() - 1).flat_map(below);
+        pairs.filter(|&(a, b)| self.parents[a] != b && self.parents[b] != a)
+    }
+
     /// Returns by how much each free open edge that is not in the 1-tree raises the bound of 1-trees with it.
     pub fn reduced_costs(
         &self,
@@ -203,12 +210,8 @@ impl OneTree {
             .min()
             .unwrap_or(0);
         let heaviest = self.heaviest(graph, forced, potentials, lowest);
-        for a in 0..special {
-            for b in nodes_of(free(a) & ((1 << a) - 1)) {
-                if self.parents[a] != b && self.parents[b] != a {
-                    found.push((a, b, weight(a, b) - heaviest[a * n + b]));
-                }
-            }
+        for (a, b) in self.outside(open, forced) {
+            found.push((a, b, weight(a, b) - heaviest[a * n + b]));
         }
         // The special node: the second edge is replaced, if it is not forced.
         if forced[special] >> self.ends[1] & 1 == 0 {
@@ -235,18 +238,12 @@ impl OneTree {
         }
         // The lightest edge that replaces each node's edge to its parent.
         let mut instead = vec![NEVER; n];
-        for a in 0..special {
-            for b in nodes_of(open[a] & !forced[a] & ((1 << a) - 1)) {
-                if self.parents[a] == b || self.parents[b] == a {
-                    continue;
-                }
-                let weight = weight(a, b);
-                let (mut a, mut b) = (a, b);
-                while a != b {
-                    let deeper = if depths[a] >= depths[b] { &mut a } else { &mut b };
-                    instead[*deeper] = instead[*deeper].min(weight);
-                    *deeper = self.parents[*deeper];
-                }
+        for (mut a, mut b) in self.outside(open, forced) {
+            let weight = weight(a, b);
+            while a != b {
+                let deeper = if depths[a] >= depths[b] { &mut a } else { &mut b };
+                instead[*deeper] = instead[*deeper].min(weight);
+                *deeper = self.parents[*deeper];
             }
         }
         let is_free = |a: usize, b: usize| forced[a] >> b & 1 == 0;

@@ -47,8 +47,8 @@ unsafe impl Send for Program {}
 /// Calls a function of HiGHS with the program as its first argument, and checks that it did not fail.
 macro_rules! call {
     ($program:expr, $name:ident($($argument:expr),*)) => {{
-        // SAFETY: the handle is that of a program until it is dropped. Arrays have as many entries as the program has rows, columns or
-        // as are said to be given; each call site says so where it is not plain.
+        // SAFETY: the handle is that of a program until it is dropped, and only one thread has the program. Call sites that pass
+        // pointers say why these are valid.
         let status = unsafe { ($program.library.functions.$name)($program.handle $(, $argument)*) };
         if status == ERROR { Err(SimplexError::Failed(stringify!($name).into())) } else { Ok(()) }
     }};
@@ -58,7 +58,7 @@ impl Program {
     pub fn new(library: Arc<Shared>) -> Result<Program> {
         let handle = {
             let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: there is nothing that it could need.
+            // SAFETY: it takes no arguments, and the turn keeps other threads from creating programs at the same time.
             unsafe { (library.functions.create)() }
         };
         if handle.is_null() {
@@ -74,6 +74,7 @@ impl Program {
             iterations: 0,
             question: Box::new(Cell::new(std::ptr::null())),
         };
+        // SAFETY: names and values are constant strings with a final 0, here and where limits and weights are set.
         for (name, value) in [(c"output_flag", 0), (c"log_to_console", 0)] {
             call!(program, set_bool(name.as_ptr(), value))?;
         }
@@ -84,6 +85,7 @@ impl Program {
             call!(program, set_int(name.as_ptr(), value))?;
         }
         call!(program, set_double(c"dual_simplex_cost_perturbation_multiplier".as_ptr(), PERTURBATION))?;
+        // SAFETY: the cell is in a box, so it stays where it is until the program is dropped, even if the program moves.
         let question = std::ptr::from_ref(&*program.question).cast_mut().cast();
         call!(program, set_callback(Some(interrupt), question))?;
         call!(program, start_callback(SIMPLEX_INTERRUPT))?;
@@ -121,10 +123,12 @@ impl Program {
         let count = is_deleted.iter().filter(|&&is_deleted| is_deleted).count();
         if are_rows {
             assert_eq!(mask.len(), self.rows, "one entry a row");
+            // SAFETY: HiGHS reads and writes an entry of the mask for each of the program's rows: as many as it has.
             call!(self, delete_rows(mask.as_mut_ptr()))?;
             self.rows -= count;
         } else {
             assert_eq!(mask.len(), self.columns, "one entry a column");
+            // SAFETY: the same for columns.
             call!(self, delete_cols(mask.as_mut_ptr()))?;
             self.columns -= count;
         }
@@ -143,7 +147,7 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the handle is valid and is not used any more.
+        // SAFETY: the handle is that of this program, and nothing uses it any more.
         unsafe { (self.library.functions.destroy)(self.handle) }
     }
 }
@@ -179,6 +183,8 @@ impl Simplex for Program {
         let Lines { lower, upper, starts, indices, values } = columns;
         let (count, entries) = (costs.len() as c_int, indices.len() as c_int);
         let (starts, indices, values) = (starts.as_ptr(), indices.as_ptr(), values.as_ptr());
+        // SAFETY: `check` has asserted that limits and starts have an entry for each column, that indices and values have `entries`,
+        // and that starts are within them. HiGHS copies them, and refuses indices of rows that do not exist.
         call!(
             self,
             add_cols(count, costs.as_ptr(), lower.as_ptr(), upper.as_ptr(), entries, starts, indices, values)
@@ -192,6 +198,7 @@ impl Simplex for Program {
         let Lines { lower, upper, starts, indices, values } = rows;
         let (count, entries) = (rows.len() as c_int, indices.len() as c_int);
         let (starts, indices, values) = (starts.as_ptr(), indices.as_ptr(), values.as_ptr());
+        // SAFETY: `check` has asserted the same as for columns. HiGHS refuses indices of columns that do not exist.
         call!(self, add_rows(count, lower.as_ptr(), upper.as_ptr(), entries, starts, indices, values))?;
         self.rows += rows.len();
         Ok(())
@@ -218,15 +225,17 @@ impl Simplex for Program {
         self.set_weights(if limits.iterations.is_some() { DEVEX } else { CHOOSE })?;
         self.set_limit_of_objective(limits.objective.unwrap_or(f64::INFINITY))?;
         let question = Question { enough: limits.enough };
+        // SAFETY: the callback reads the question only during `run`, and it is taken away before it goes out of scope.
         self.question.set(std::ptr::from_ref(&question).cast());
         let ran = call!(self, run());
         self.question.set(std::ptr::null());
         ran?;
         let mut iterations = 0;
         let name: &CStr = c"simplex_iteration_count";
+        // SAFETY: the name is a constant string with a final 0, and the value is one integer, as that of this name is.
         call!(self, int_info(name.as_ptr(), &raw mut iterations))?;
         self.iterations = iterations.max(0) as u64;
-        // SAFETY: the handle is valid.
+        // SAFETY: the handle is that of this program until it is dropped.
         match unsafe { (self.library.functions.status)(self.handle) } {
             7 => Ok(Status::Optimal),
             8 => Ok(Status::Infeasible),
@@ -241,17 +250,19 @@ impl Simplex for Program {
         // What is not filled in stays as it is, and is found to be no number.
         let (mut columns, mut duals) = (vec![f64::NAN; self.columns], vec![f64::NAN; self.rows]);
         let (mut column_duals, mut rows) = (columns.clone(), duals.clone());
+        // SAFETY: HiGHS writes a value and a dual value for each of the program's columns and rows: the arrays have as many entries.
         call!(
             self,
             solution(columns.as_mut_ptr(), column_duals.as_mut_ptr(), rows.as_mut_ptr(), duals.as_mut_ptr())
         )?;
-        // SAFETY: the handle is valid.
+        // SAFETY: the handle is that of this program until it is dropped.
         let objective = unsafe { (self.library.functions.objective)(self.handle) };
         Ok(Solution { objective, columns, duals })
     }
 
     fn ray(&mut self) -> Result<Option<Vec<f64>>> {
         let (mut has, mut ray) = (0, vec![f64::NAN; self.rows]);
+        // SAFETY: HiGHS writes one integer, and a number for each of the program's rows: the array has as many entries.
         call!(self, ray(&raw mut has, ray.as_mut_ptr()))?;
         if has == 0 {
             return Ok(None);
@@ -261,6 +272,7 @@ impl Simplex for Program {
 
     fn basis(&mut self) -> Result<Basis> {
         let (mut columns, mut rows) = (vec![ERROR; self.columns], vec![ERROR; self.rows]);
+        // SAFETY: HiGHS writes an integer for each of the program's columns and rows: the arrays have as many entries.
         call!(self, basis(columns.as_mut_ptr(), rows.as_mut_ptr()))?;
         let standing = |&code: &c_int| {
             let known = STANDINGS.iter().find(|known| known.1 == code);
@@ -287,6 +299,7 @@ impl Simplex for Program {
         };
         let columns: Vec<c_int> = basis.columns.iter().map(code).collect();
         let rows: Vec<c_int> = basis.rows.iter().map(code).collect();
+        // SAFETY: HiGHS reads an integer for each of the program's columns and rows: the arrays have as many entries, as asserted above.
         call!(self, set_basis(columns.as_ptr(), rows.as_ptr()))
     }
 
