@@ -128,7 +128,7 @@ fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Opti
     let cutting = args.time.filter(|_| has_time()).and_then(|_| match CuttingPlanes::new(instance) {
         Ok(cutting) => Some(cutting),
         Err(missing) => {
-            output::tell(&format!("antwarp: without cutting planes: {missing}"));
+            output::tell(&format!("antwarp: no cutting planes: {missing}"));
             None
         }
     });
@@ -142,12 +142,17 @@ fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Opti
     let Some(trees) = bound::held_karp(instance, args.trees, &ascent, &enough) else { return Ok(None) };
     let mut best = Best { trees, cuts: None };
     if let Some(cutting) = cutting.filter(|_| !deadline.is_over()) {
+        // The bound by trees stands, whatever fails here.
         let found =
-            cutting.bound(instance, (tour.as_ref().map(|tour| &tour.nodes[..]), trees.length), deadline)?;
-        if let Some(trouble) = found.as_ref().and_then(|found| found.trouble.as_ref()) {
+            cutting.bound(instance, (tour.as_ref().map(|tour| &tour.nodes[..]), trees.length), deadline);
+        let trouble = match &found {
+            Ok(found) => found.as_ref().and_then(|found| found.trouble.clone()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(trouble) = trouble {
             output::tell(&format!("antwarp: cutting planes ended early: {trouble}"));
         }
-        best.cuts = found.filter(|found| found.length > trees.length);
+        best.cuts = found.ok().flatten().filter(|found| found.length > trees.length);
     }
     Ok(Some(best))
 }
@@ -205,7 +210,7 @@ fn hint(instance: &Instance, best: &Best, time: Option<Duration>) -> String {
     match cutting_planes::least_time(instance) {
         Some(least) if !is_optimal && time.is_none_or(|time| time < least) => {
             let seconds = least.max(SUGGESTED).as_secs_f64().ceil();
-            format!("; `--time {seconds}s` finds a better bound by cutting planes")
+            format!("; `--time {seconds}s` may find a better bound by cutting planes")
         }
         _ => String::new(),
     }

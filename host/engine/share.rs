@@ -2,7 +2,7 @@
 
 use std::fs::{read_dir, read_to_string};
 
-/// Shortest time run, in nanoseconds, from which a share is told: with less, a single wait would count too much.
+/// Minimum running time for a reliable share, in nanoseconds: with less, a single wait would count too much.
 const LEAST: u64 = 10_000_000;
 
 /// How long the threads of this process have run, and have waited for a processor while they could have run, in nanoseconds.
@@ -30,8 +30,8 @@ impl Turns {
         Some(Turns { ran: numbers.next()?.ok()?, waited: numbers.next()?.ok()? })
     }
 
-    /// Returns the share of the time since `before` in which a thread that could run did run: 1 on idle processors, a half beside one
-    /// other process on each of them. `None` if they ran too little to tell.
+    /// Returns the share of the time since `before` in which a thread that could run did run: 1 if no thread had to wait, a half beside
+    /// one other process on each processor. `None` if they ran too little to tell.
     pub fn share_since(self, before: Turns) -> Option<f64> {
         let (ran, waited) = (self.ran.saturating_sub(before.ran), self.waited.saturating_sub(before.waited));
         (ran >= LEAST).then(|| ran as f64 / (ran + waited) as f64)

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use antwarp_instance::{Enough, Instance};
 
+use crate::prove::contradiction;
 use crate::root::{Effort, ascend};
 use crate::simplex::Solver;
 use crate::{Board, Incumbent, Outcome};
@@ -29,15 +30,15 @@ pub fn bound(
     }
     let effort = Effort { progress: PROGRESS, enough, closing };
     let root = ascend(instance, solver, &[], (incumbent, board), &effort);
-    // No tour is shorter than the best one if the bound is above its cost.
-    let bound = root.bound.min(incumbent.cost());
+    let contradiction = contradiction(root.bound, incumbent.cost());
+    let bound = if contradiction.is_some() { 0 } else { root.bound };
     Outcome {
         bound,
         root_bound: bound,
         cuts: board.cuts(),
         lp_seconds: root.work.lp,
         seconds: begin.elapsed().as_secs_f64(),
-        trouble: root.trouble.map(|trouble| trouble.to_string()),
+        trouble: contradiction.or(root.trouble.map(|trouble| trouble.to_string())),
         ..Outcome::default()
     }
 }

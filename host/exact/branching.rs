@@ -26,12 +26,20 @@ pub(crate) type Asked = (Question, [f64; 2]);
 
 /// Linear programs with which other threads probe candidates of this thread's node.
 #[derive(Default)]
-pub(crate) struct Spares<'a>(Vec<Master<'a>>);
+pub(crate) struct Spares<'a> {
+    programs: Vec<Master<'a>>,
+    seconds: f64,
+}
 
 impl<'a> Spares<'a> {
-    /// Returns the seconds in the library.
+    /// Frees the programs: other threads may need the memory.
+    pub fn clear(&mut self) {
+        self.seconds += self.programs.drain(..).map(|program| program.work().0).sum::<f64>();
+    }
+
+    /// Returns the seconds that freed programs spent in the library.
     pub fn seconds(&self) -> f64 {
-        self.0.iter().map(|program| program.work().0).sum()
+        self.seconds
     }
 
     /// Returns the question about the last solution whose worse answer raises the bound the most; `None` if the solution is whole.
@@ -48,20 +56,19 @@ impl<'a> Spares<'a> {
         let limits = Limits { iterations: Some(ITERATIONS), objective: None, enough: &enough };
         let mut asked: Vec<Asked> = candidates(master).into_iter().map(|it| (it, [0.0; 2])).collect();
         let threads = threads.clamp(1, asked.len().div_ceil(2).max(1));
-        self.0.truncate(threads - 1);
         let size = asked.len().div_ceil(threads);
         let (own, others) = asked.split_at_mut(size);
         if others.is_empty() {
             probe(master, own, (&limits, most))?;
         } else {
             let state = master.save()?;
-            while self.0.len() < threads - 1 {
-                self.0.push(Master::new(master.instance(), solver)?);
+            while self.programs.len() < threads - 1 {
+                self.programs.push(Master::new(master.instance(), solver)?);
             }
             let probed = std::thread::scope(|scope| {
                 let (state, limits) = (&state, &limits);
-                let work = others.chunks_mut(size).zip(&mut self.0);
-                // Without a thread, its candidates raise nothing.
+                let work = others.chunks_mut(size).zip(&mut self.programs);
+                // If a thread cannot be started, its candidates are not probed and keep gains of 0.
                 let threads = work.map_while(|(asked, spare)| {
                     let thread = std::thread::Builder::new().name("probe".into());
                     thread.spawn_scoped(scope, move || probe_as(spare, state, asked, (limits, most))).ok()
@@ -73,7 +80,7 @@ impl<'a> Spares<'a> {
                 })
             });
             if probed.is_err() {
-                self.0.clear();
+                self.clear();
             }
             probed?;
         }

@@ -167,9 +167,9 @@ impl<'a> Search<'a> {
         self.offer(&greedy::tour(self.graph, potentials));
     }
 
-    /// Returns whether a better tour was found after edges were excluded. Then the record may be no proof: whoever checks it compares
-    /// with the best tour from the beginning, and may find that every better tour has an edge that was excluded here. There is no
-    /// contradiction, since no tour is better, but dual values of leaves do not expect such edges.
+    /// Returns whether a better tour was found after edges were excluded. Then the record may be no proof: the checker uses
+    /// the final tour's cost throughout, so it may exclude edges that this search still allowed, and dual values of leaves do not
+    /// expect that.
     fn is_outdated(&self) -> bool {
         self.record.is_some() && self.first_limit.is_some_and(|limit| limit > self.limit())
     }

@@ -72,6 +72,11 @@ pub fn prove_with(
         trouble: root.trouble.take().map(|trouble| trouble.to_string()),
         ..Outcome::default()
     };
+    if let Some(contradiction) = contradiction(root.bound, incumbent.cost()) {
+        let outcome =
+            Outcome { bound: i64::MIN, root_bound: i64::MIN, trouble: Some(contradiction), ..outcome };
+        return (outcome, None);
+    }
     let mut tree = None;
     if root.bound < incumbent.cost() && outcome.trouble.is_none() {
         let edges = wait_for_edges(instance, &root, incumbent, board, enough);
@@ -124,6 +129,12 @@ pub fn prove_with(
     outcome.cuts = board.cuts();
     outcome.seconds = begin.elapsed().as_secs_f64();
     (outcome, certificate)
+}
+
+/// Returns what is wrong if a tour costs less than a bound on all tours. That is an error in this program: nothing is proven then.
+pub(crate) fn contradiction(bound: i64, cost: i64) -> Option<String> {
+    (bound > cost)
+        .then(|| format!("a bound of {bound} contradicts a tour of {cost}: this is a bug, please report it"))
 }
 
 /// Returns whether [`prove`] can prove that a tour of an instance is the shortest one.

@@ -88,7 +88,7 @@ const TRIALS: usize = 25;
 const SMALL_PARTS: (usize, usize) = (8, 2);
 const LARGE_PARTS: (usize, usize) = (10, 8);
 /// Local cuts are not looked for in larger instances: that takes too long to end in time.
-const MOST_WITH_LOCAL: usize = 5000;
+pub(crate) const MOST_WITH_LOCAL: usize = 5000;
 
 /// Raises the bound of a closed instance without directions, which has at least 5 nodes, with columns from these tours and from near
 /// neighbours.

@@ -132,7 +132,7 @@ impl Borders<'_> {
 
 /// Smaller values are 0.
 const TINY: f64 = 1e-7;
-/// The number of differences of violation to a unit.
+/// Violations are compared in steps of one divided by this.
 const VIOLATION: f64 = 1e6;
 /// Borders that exceed 2 by less have the value 2.
 const TIGHT: f64 = 1e-6;

@@ -15,6 +15,7 @@ use crate::duals::{Branch, Duals, Side, to_cost, to_units};
 use crate::master::{Master, State};
 use crate::pricing::Edge;
 use crate::queue::{Open, Queue};
+use crate::root::MOST_WITH_LOCAL;
 use crate::separation::{Draws, Workers, blossoms, combs, local, subtours};
 use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
 use crate::{Board, Cut, Incumbent};
@@ -213,6 +214,7 @@ fn work(task: &Task<'_>, queue: &Queue<Node>, number: usize, watch: &Watch<'_>) 
             }
             done.lp_seconds += master.take().map_or(0.0, |program| program.work().0);
         }
+        solver.spares.clear();
         match fate {
             Ok(Fate::Closed) => queue.give(number, Vec::new(), task.board),
             Ok(Fate::Divided(children)) => queue.give(number, children, task.board),
@@ -352,7 +354,7 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
             if found.is_empty() {
                 found.extend(blossoms(&support));
             }
-            if found.is_empty() {
+            if found.is_empty() && support.len() <= MOST_WITH_LOCAL {
                 found.extend(local(&support, &tight, PARTS, self.draws, workers));
             }
         }

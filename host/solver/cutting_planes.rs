@@ -14,9 +14,9 @@ use crate::memory;
 
 /// The most nodes of the closed form: of more, a linear program takes so long that spanning trees give better bounds for minutes.
 const MOST: usize = 20_000;
-/// Seconds for each pair of nodes after which cutting planes give better bounds than spanning trees: 3 s for 3,000 nodes, 33 s for
+/// Seconds, for each unit of the square of the number of nodes, after which cutting planes give better bounds than spanning trees: 3 s for 3,000 nodes, 33 s for
 /// 10,000. Half of it is enough on two threads that nobody else uses.
-const SECONDS_PER_PAIR: f64 = 1.0 / 3e6;
+const SECONDS_PER_SQUARE: f64 = 1.0 / 3e6;
 /// Part of the time in which a tour is searched for, and the most of it.
 const SEARCH: f64 = 0.1;
 const LONGEST_SEARCH: Duration = Duration::from_secs(20);
@@ -47,9 +47,8 @@ impl CuttingPlanes {
     /// What is missing for it.
     pub fn new(instance: &Instance) -> Result<CuttingPlanes, String> {
         if nodes(instance) > MOST {
-            let directed =
-                if instance.is_symmetric() { "" } else { ", two for each node of a directed instance" };
-            return Err(format!("they are for up to {MOST} nodes{directed}"));
+            let most = if instance.is_symmetric() { MOST } else { MOST / 2 };
+            return Err(format!("they handle up to {most} nodes"));
         }
         let no_room = |shortage| format!("not enough main memory for them: {shortage}");
         memory::check(Prover::memory(instance, 1)).map_err(no_room)?;
@@ -99,7 +98,7 @@ fn nodes(instance: &Instance) -> usize {
 /// Returns the time from which on cutting planes give better bounds than spanning trees; `None` if that takes minutes.
 pub fn least_time(instance: &Instance) -> Option<Duration> {
     let nodes = nodes(instance);
-    (nodes <= MOST).then(|| Duration::from_secs_f64(SECONDS_PER_PAIR * (nodes * nodes) as f64))
+    (nodes <= MOST).then(|| Duration::from_secs_f64(SECONDS_PER_SQUARE * (nodes * nodes) as f64))
 }
 
 /// Searches for a tour; ends earlier if it is as short as the published optimum, or restarts find no shorter one.

@@ -83,7 +83,7 @@ fn compare_with_killed(args: &[&str], output: &str) {
 
 fn a_run_that_is_killed_again_and_again_ends_with_the_same_tour() {
     for algorithm in [&["--algorithm", "lk"][..], &["--algorithm", "mmas", "--local-search", "three-opt"]] {
-        let iterations = if algorithm.contains(&"lk") { 6000 } else { 12 } * kills().div_ceil(KILLS);
+        let iterations = if algorithm.contains(&"lk") { 20_000 } else { 12 } * kills().div_ceil(KILLS);
         let iterations = iterations.to_string();
         let args = [&["solve", "E1k.0", "--threads", "1", "--iterations", &iterations], algorithm].concat();
         compare_with_killed(&args, "--tour");

@@ -125,11 +125,7 @@ fn a_proof_without_room_for_it_is_not_started() {
     };
     let proof = "no proof, only a lower bound: not enough main memory for it: ";
     short("solve E1k.0 --backend cpu --threads 2 --prove --time 2s", 8, proof);
-    short(
-        "bound E1k.0 --time 2s --threads 2",
-        0,
-        "without cutting planes: not enough main memory for them: ",
-    );
+    short("bound E1k.0 --time 2s --threads 2", 0, "no cutting planes: not enough main memory for them: ");
 }
 
 fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {

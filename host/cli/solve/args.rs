@@ -38,8 +38,8 @@ pub struct Args {
     pub(super) bound: bool,
     /// Go on until the tour is proven to be the shortest one; =never: no proof
     ///
-    /// Or until the time limit, if one is given: then the exit status is 8. Without this option (=auto), lk on CPU threads proves its
-    /// tour of up to 1,500 nodes once it finds no shorter one, if no optimum is published
+    /// Or until the time limit, if one is given: then the exit status is 8. By default (auto), lk on CPU threads also tries to
+    /// prove its tour once the search has settled, for up to 1,500 nodes without a published optimum
     #[arg(
         long,
         value_enum,

@@ -14,9 +14,9 @@ mod settings;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::once;
@@ -158,7 +158,7 @@ fn lead(
         });
         Crew::begin(world, &plan.instance, &stop, (plan.topology, ledger), &interrupt)
     });
-    let (crew, checkpoints) = (crew.as_ref(), RefCell::new(checkpoints));
+    let (crew, checkpoints) = (crew.as_ref(), Mutex::new(checkpoints));
     std::thread::scope(|scope| {
         let is_told = !plan.outputs.quiet || plan.outputs.json.is_some();
         // A bound starts anew when a run continues.
@@ -186,7 +186,7 @@ fn lead(
                 _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
             }
             // The last checkpoint is written before the summary names the file.
-            drop(checkpoints.take());
+            drop(taken(&checkpoints).take());
             let bound = beside.as_ref().and_then(beside::Search::end);
             let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
             line.finish();
@@ -227,7 +227,7 @@ fn lead(
                 None => refuse_forbidden(&report, is_proven),
             }
         };
-        let is_optimal = std::cell::Cell::new(false);
+        let is_optimal = AtomicBool::new(false);
         // The actual reason for stopping is known here: a proof by the bound, or a published optimum.
         let conclude = |solution: &mut Solution| {
             // A backend that failed may have lost the tour that it had before.
@@ -237,7 +237,7 @@ fn lead(
             {
                 (solution.cost, solution.tour) = (kept.cost, kept.tour.clone());
             }
-            if solution.stopped_by == StopReason::Interrupt && is_optimal.get() {
+            if solution.stopped_by == StopReason::Interrupt && is_optimal.load(Ordering::Relaxed) {
                 solution.stopped_by = StopReason::Optimal;
             }
             let published = plan.instance.best_known().filter(|known| known.proven);
@@ -273,7 +273,7 @@ fn lead(
             let is_proven = plan.instance.is_exact()
                 && !plan.instance.may_be_forbidden(progress.best_cost)
                 && beside.as_ref().is_some_and(|beside| beside.proves(progress.best_cost));
-            if is_proven && crew.is_none() && !is_optimal.replace(true) {
+            if is_proven && crew.is_none() && !is_optimal.swap(true, Ordering::Relaxed) {
                 interrupt.store(true, Ordering::Relaxed);
             }
         };
@@ -339,13 +339,18 @@ fn lead(
     })
 }
 
+/// Takes what is shared with the thread of the search.
+fn taken(checkpoints: &Mutex<Option<Checkpoints>>) -> MutexGuard<'_, Option<Checkpoints>> {
+    checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
 struct Observer<'a, F> {
     show: F,
     tell: Option<SyncSender<Arc<Voyager>>>,
     /// The last tour, while the keeper has another one to write.
     unsent: Option<Arc<Voyager>>,
-    checkpoints: &'a RefCell<Option<Checkpoints>>,
+    checkpoints: &'a Mutex<Option<Checkpoints>>,
     /// The recorder of this process, where there are several.
     recorder: Option<Recorder>,
 }
@@ -355,7 +360,7 @@ impl<F> Observer<'_, F> {
     fn record<T>(&mut self, work: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
         match &mut self.recorder {
             Some(recorder) => Some(work(recorder)),
-            None => self.checkpoints.borrow_mut().as_mut().map(|checkpoints| work(checkpoints.own())),
+            None => taken(self.checkpoints).as_mut().map(|checkpoints| work(checkpoints.own())),
         }
     }
 
@@ -395,11 +400,11 @@ impl<F: FnMut(&Progress)> Observe for Observer<'_, F> {
     }
 
     fn keeps_checkpoints(&self) -> bool {
-        self.checkpoints.borrow().is_some()
+        taken(self.checkpoints).is_some()
     }
 
     fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
-        let mut checkpoints = self.checkpoints.borrow_mut();
+        let mut checkpoints = taken(self.checkpoints);
         checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
     }
 }

@@ -14,7 +14,7 @@ use crate::solver::proof::{Prover, When};
 
 /// The most nodes of the closed form that are proven without being asked to. More take too long to gain by it.
 const MOST_UNASKED: usize = 1500;
-/// Threads beside those of the search: the proof, and one that waits for interrupts.
+/// Threads beside those of the search and of the tree: the proof, and one that waits for interrupts.
 const THREADS: u32 = 2;
 
 /// How many times the memory that a proof needs at least must be free for one that was not asked for.
@@ -40,6 +40,11 @@ impl Args {
 
     /// Rejects options that a requested proof cannot have beside it. `options` are the ids of the options on the command line.
     pub(super) fn check_proof(&self, options: &[String]) -> Result<()> {
+        if self.prove == Prove::Never && self.outputs.certificate.is_some() {
+            return Err(Error::Usage(
+                "--certificate needs a proof: it cannot be used with --prove=never".into(),
+            ));
+        }
         let excluded = ["bound", "save_population", "resume", "checkpoint"];
         let Some(other) = excluded.into_iter().find(|id| options.iter().any(|option| option == id)) else {
             return Ok(());
@@ -85,8 +90,10 @@ impl Plan {
         let gains = searches && backend.is_cpu() && !is_counted && !is_known && nodes <= MOST_UNASKED;
         let is_free = !self.bound && self.outputs.checkpoint.is_none();
         // A run that fits without it must not end because of it.
-        let needed = MARGIN * Prover::memory(instance, rayon::current_num_threads());
-        let fits = || memory::check(needed).is_ok() && memory::check_threads(THREADS).is_ok();
+        let threads = rayon::current_num_threads();
+        let needed = MARGIN * Prover::memory(instance, threads);
+        let fits =
+            || memory::check(needed).is_ok() && memory::check_threads(THREADS + threads as u32).is_ok();
         (self.prove == Prove::Auto && gains && is_free && fits()).then_some(When::Settled)
     }
 }

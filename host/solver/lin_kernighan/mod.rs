@@ -67,7 +67,7 @@ pub(super) fn solve(
     Ok(solution)
 }
 
-/// Smaller shares of the processors are not planned by: they are measured while the threads wake up, and are soon larger.
+/// Lower bound on the share of the processors that a plan assumes: the share is measured while threads wake up, and soon rises.
 const LEAST_SHARE: f64 = 0.5;
 
 /// Returns the trials in a round of a tour that runs share: as many as a single run with all their threads would make.
@@ -115,7 +115,8 @@ fn solve_as_numbered(
     backend.wait_until_prepared(&late);
     let is_lattice = start::is_lattice(instance, &near);
     // Small instances cross their first tours soon, and measure their speed then.
-    let share = if cross::is_restarted(n) { None } else { Turns::so_far().share_since(before) };
+    let is_counted = stop.iterations.is_some();
+    let share = if cross::is_restarted(n) || is_counted { None } else { Turns::so_far().share_since(before) };
     let means = Means::of(backend, share.map_or(1.0, |share| share.max(LEAST_SHARE)));
     let crosses_by_trials = |time: Duration| cross::several(free_nodes(instance), means, time).is_some();
     // On lattices, long walks and deeper moves find what short kicks do not.

@@ -23,13 +23,17 @@ const STARTS_AFTER: u32 = 2;
 /// was asked for ends.
 const SETTLED_AFTER: u32 = 5;
 
+/// A search gives threads to a proof only if it keeps so many.
+const FEWEST_OF_SEARCH: usize = 2;
+
 /// When a proof starts, and what it may take from the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// It was asked for: it starts with the first tour, and may use half as many threads as the search, beside them. Once the root of its
+    /// It was asked for: it starts with the first tour, and the search has half of the threads. Once the root of its
     /// tree is done and the search finds nothing more, the search ends, and the proof takes its threads over.
     AtOnce,
-    /// It was not asked for: it starts once the search has settled, on one more thread. The search goes on. If it ends by itself, the
+    /// It was not asked for: it starts once the search has settled, on one more thread, and on all threads once a shorter tour is unlikely.
+    /// The search goes on. If it ends by itself, the
     /// proof may take as long as the run until then.
     Settled,
 }
@@ -43,7 +47,7 @@ pub fn solve(
     algorithm: &Algorithm,
     (instance, initial): (&Instance, Option<Vec<u32>>),
     (backend, stop): (&Backend, &Stop),
-    observe: &mut dyn Observe,
+    observe: &mut (dyn Observe + Send),
     (when, settings): (When, &Settings),
 ) -> Result<(Solution, Option<Proof>), SolveError> {
     let pair = Pair {
@@ -88,12 +92,12 @@ impl Pair<'_> {
         algorithm: &Algorithm,
         (instance, initial): (&Instance, Option<Vec<u32>>),
         backend: &Backend,
-        observe: &mut dyn Observe,
+        observe: &mut (dyn Observe + Send),
     ) -> Result<(Solution, Option<Proof>), SolveError> {
         let (board, stop) = (&*self.settings.board, self.deadline.stop);
         let all = board.threads();
         std::thread::scope(|scope| {
-            // However the search ends.
+            // Ends the proof on every exit path.
             let _abandon = Abandon(&self.is_abandoned);
             board.allow(match self.when {
                 When::AtOnce => all.div_ceil(2),
@@ -106,9 +110,15 @@ impl Pair<'_> {
             let mut beside =
                 Beside { observe: &mut *observe, pair: self, board, all, best: (i64::MAX, Instant::now()) };
             let halted = Stop { interrupt: self.halt.clone(), ..stop.clone() };
-            let searched = while_listening((stop, &self.halt), || {
-                algorithm.solve(instance, initial, (backend, &halted), &mut beside, None)
-            })?;
+            let search = || {
+                while_listening((stop, &self.halt), || {
+                    algorithm.solve(instance, initial, (backend, &halted), &mut beside, None)
+                })
+            };
+            let searched = match self.threads_of_search(all) {
+                Some(pool) => pool.install(search),
+                None => search(),
+            }?;
             self.prover.offer(&searched.tour);
             board.search(false);
             board.allow(all);
@@ -142,12 +152,21 @@ impl Pair<'_> {
         Some(proof)
     }
 
+    /// Returns the threads of a search beside a proof that was asked for: half of them, where that leaves several. The linear program of
+    /// the root is solved on one thread, which must not wait for a processor.
+    fn threads_of_search(&self, all: usize) -> Option<rayon::ThreadPool> {
+        let threads = (all / 2).max(1);
+        let shares = self.when == When::AtOnce && threads >= FEWEST_OF_SEARCH;
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        shares.then(pool).flatten()
+    }
+
     /// Waits for the proof after the end of the search.
     fn wait(
         &self,
         proof: &ScopedJoinHandle<'_, Option<Proof>>,
         searched: &Solution,
-        observe: &mut dyn Observe,
+        observe: &mut (dyn Observe + Send),
     ) {
         let spent = self.deadline.elapsed();
         let has_time = || searched.stopped_by == StopReason::Settled && self.deadline.elapsed() < 2 * spent;
@@ -209,8 +228,11 @@ fn joined(
     solution.stopped_by = match solution.stopped_by {
         _ if proof.proves(solution.cost) && instance.is_exact() => StopReason::Optimal,
         _ if proof.proves(solution.cost) => StopReason::OptimalRounded,
+        // The search may have ended by itself before the user stopped the proof.
+        _ if deadline.stop.is_interrupted() => StopReason::Interrupt,
         // The proof stopped the search, not the user.
-        StopReason::Interrupt if !deadline.stop.interrupt.load(Relaxed) => StopReason::Time,
+        StopReason::Interrupt if deadline.stop.is_late(deadline.begin) => StopReason::Time,
+        StopReason::Interrupt => StopReason::Settled,
         reason => reason,
     };
     solution
@@ -238,7 +260,7 @@ impl Drop for HaltsInPanic<'_> {
 
 /// Observes a search for somebody else and for a proof.
 struct Beside<'a> {
-    observe: &'a mut dyn Observe,
+    observe: &'a mut (dyn Observe + Send),
     pair: &'a Pair<'a>,
     board: &'a Board,
     /// All threads.
@@ -264,9 +286,7 @@ impl Observe for Beside<'_> {
             }
             When::Settled => {
                 pair.has_settled.fetch_or(progress.restarts >= STARTS_AFTER, Relaxed);
-                if progress.restarts >= SETTLED_AFTER {
-                    self.board.allow(self.all);
-                }
+                self.board.allow(if progress.restarts >= SETTLED_AFTER { self.all } else { 1 });
             }
         }
     }
@@ -277,7 +297,7 @@ impl Observe for Beside<'_> {
     }
 
     fn wants_better(&self) -> bool {
-        self.pair.has_settled.load(Relaxed)
+        self.pair.has_settled.load(Relaxed) || self.observe.wants_better()
     }
 
     fn wants_checkpoint(&mut self, is_end: bool) -> bool {
