@@ -142,17 +142,22 @@ fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Opti
     let Some(trees) = bound::held_karp(instance, args.trees, &ascent, &enough) else { return Ok(None) };
     let mut best = Best { trees, cuts: None };
     if let Some(cutting) = cutting.filter(|_| !deadline.is_over()) {
-        // The bound by trees stands, whatever fails here.
         let found =
             cutting.bound(instance, (tour.as_ref().map(|tour| &tour.nodes[..]), trees.length), deadline);
-        let trouble = match &found {
-            Ok(found) => found.as_ref().and_then(|found| found.trouble.clone()),
-            Err(error) => Some(error.to_string()),
+        let (found, trouble) = match found {
+            Ok(found) => {
+                let trouble = found.as_ref().and_then(|found| found.trouble.clone());
+                (found, trouble)
+            }
+            // The user's tour is wrong.
+            Err(error) if tour.is_some() => return Err(error.into()),
+            // The bound by trees stands.
+            Err(error) => (None, Some(error.to_string())),
         };
         if let Some(trouble) = trouble {
             output::tell(&format!("antwarp: cutting planes ended early: {trouble}"));
         }
-        best.cuts = found.ok().flatten().filter(|found| found.length > trees.length);
+        best.cuts = found.filter(|found| found.length > trees.length);
     }
     Ok(Some(best))
 }
