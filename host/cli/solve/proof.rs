@@ -75,7 +75,7 @@ impl Plan {
         Settings { board: Arc::new(Board::new(threads)), threads, keeps_certificate }
     }
 
-    /// Returns when a proof starts beside the search of a single process; `None` if there is none.
+    /// Returns when a proof starts beside the search of a single process; `None` if the run has no proof.
     pub(super) fn when_to_prove(&self, backend: &Backend) -> Option<When> {
         if self.proves {
             return Some(When::AtOnce);
