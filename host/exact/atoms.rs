@@ -80,6 +80,106 @@ pub(crate) fn shortest_tour(k: usize, distances: &[i64]) -> (i64, Vec<usize>) {
     (length, tour)
 }
 
+/// Returns a shortest closed tour as [`shortest_tour`] does, where nodes at the same place count as one: two nodes are at the same place if
+/// their distance is 0. `None` if there are more than 12 places. `distances` must fulfil the triangle inequality.
+pub(crate) fn shortest_tour_of_places(k: usize, distances: &[i64]) -> Option<(i64, Vec<usize>)> {
+    let mut places: Vec<Vec<usize>> = Vec::new();
+    for node in 0..k {
+        match places.iter_mut().find(|place| distances[place[0] * k + node] == 0) {
+            Some(place) => place.push(node),
+            None => places.push(vec![node]),
+        }
+    }
+    match places.len() {
+        0 | 1 => Some((0, (0..k).collect())),
+        count if count > MOST_ATOMS => None,
+        count => {
+            let between = |a: &Vec<usize>, b: &Vec<usize>| distances[a[0] * k + b[0]];
+            let apart: Vec<i64> =
+                places.iter().flat_map(|a| places.iter().map(move |b| between(a, b))).collect();
+            let (length, tour) = shortest_tour(count, &apart);
+            Some((length, tour.into_iter().flat_map(|place| places[place].iter().copied()).collect()))
+        }
+    }
+}
+
+/// Looks for a closed tour shorter than `limit` by local search from a few tours of nearest neighbours. Returns the first one, or else the
+/// shortest that was found.
+pub(crate) fn short_tour(k: usize, distances: &[i64], limit: i64) -> Vec<usize> {
+    let mut best = (i64::MAX, Vec::new());
+    for start in [k - 1, 0, k / 2] {
+        let mut tour = tour_of_nearest(k, distances, start);
+        while reverse_parts(k, distances, &mut tour) || move_parts(k, distances, &mut tour) {}
+        let length = tour.iter().zip(tour.iter().cycle().skip(1)).map(|(a, b)| distances[a * k + b]).sum();
+        if length < best.0 {
+            best = (length, tour);
+        }
+        if length < limit {
+            break;
+        }
+    }
+    best.1
+}
+
+/// Returns the tour that goes to a nearest node each time.
+fn tour_of_nearest(k: usize, distances: &[i64], start: usize) -> Vec<usize> {
+    let mut tour: Vec<usize> = (0..k).collect();
+    tour.swap(0, start);
+    for at in 1..k {
+        let last = tour[at - 1];
+        if let Some(nearest) = (at..k).min_by_key(|&other| distances[last * k + tour[other]]) {
+            tour.swap(at, nearest);
+        }
+    }
+    tour
+}
+
+/// Reverses parts of a tour where that makes it shorter. Returns whether it did.
+fn reverse_parts(k: usize, distances: &[i64], tour: &mut [usize]) -> bool {
+    let distance = |a: usize, b: usize| distances[a * k + b];
+    let mut is_shorter = false;
+    for first in 1..k {
+        for last in first..k {
+            let (before, after) = (tour[first - 1], tour[(last + 1) % k]);
+            let saved = distance(before, tour[first]) + distance(tour[last], after);
+            if distance(before, tour[last]) + distance(tour[first], after) < saved {
+                tour[first..=last].reverse();
+                is_shorter = true;
+            }
+        }
+    }
+    is_shorter
+}
+
+/// Moves parts of up to three nodes to other places of a tour where that makes it shorter. Returns whether it did.
+fn move_parts(k: usize, distances: &[i64], tour: &mut [usize]) -> bool {
+    let distance = |a: usize, b: usize| distances[a * k + b];
+    let mut is_shorter = false;
+    for size in 1..=3.min(k.saturating_sub(3)) {
+        for _ in 0..k {
+            // The part is at the beginning.
+            tour.rotate_left(1);
+            let (first, last) = (tour[0], tour[size - 1]);
+            let (before, after) = (tour[k - 1], tour[size]);
+            let saved = distance(before, first) + distance(last, after) - distance(before, after);
+            for at in size..k - 1 {
+                let (left, right) = (tour[at], tour[at + 1]);
+                let straight = distance(left, first) + distance(last, right) - distance(left, right);
+                let reversed = distance(left, last) + distance(first, right) - distance(left, right);
+                if straight.min(reversed) < saved {
+                    if reversed < straight {
+                        tour[..size].reverse();
+                    }
+                    tour[..=at].rotate_left(size);
+                    is_shorter = true;
+                    break;
+                }
+            }
+        }
+    }
+    is_shorter
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +197,52 @@ mod tests {
             tour.sort_unstable();
             assert_eq!(tour, (0..k).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn nodes_at_the_same_place_are_visited_together() {
+        // 16 nodes at 4 places on a line.
+        let places: Vec<i64> = (0..16).map(|node| (node * 5) % 4).collect();
+        let distances: Vec<i64> =
+            places.iter().flat_map(|a| places.iter().map(move |b| (a - b).abs())).collect();
+        let (length, tour) = shortest_tour_of_places(16, &distances).unwrap();
+        assert_eq!((length, length_of(&tour, &distances)), (6, 6));
+        let far: Vec<i64> =
+            (0..13_i64).flat_map(|a| (0..13).map(move |b| i64::from(a != b) * (10 + a + b))).collect();
+        assert_eq!(shortest_tour_of_places(13, &far), None, "13 places");
+        assert_eq!(shortest_tour_of_places(3, &[0; 9]), Some((0, vec![0, 1, 2])));
+    }
+
+    #[test]
+    fn local_search_finds_tours_and_often_a_shortest_one() {
+        let mut bits = 1_u64;
+        let mut draw = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (bits >> 40) as i64 % 1000
+        };
+        let mut shortest = 0;
+        for trial in 0..200 {
+            let k = 4 + trial % 7;
+            let places: Vec<(i64, i64)> = (0..k).map(|_| (draw(), draw())).collect();
+            let apart = |a: &(i64, i64), b: &(i64, i64)| (a.0 - b.0).abs() + (a.1 - b.1).abs();
+            let distances: Vec<i64> =
+                places.iter().flat_map(|a| places.iter().map(move |b| apart(a, b))).collect();
+            let best = shortest_tour(k, &distances).0;
+            let tour = short_tour(k, &distances, 0);
+            let mut nodes = tour.clone();
+            nodes.sort_unstable();
+            assert_eq!(nodes, (0..k).collect::<Vec<_>>());
+            assert!(length_of(&tour, &distances) >= best);
+            shortest += usize::from(length_of(&tour, &distances) == best);
+            // Any tour is short enough here.
+            assert_eq!(short_tour(k, &distances, i64::MAX).len(), k);
+        }
+        assert!(shortest > 150, "{shortest} of 200 are shortest tours");
+    }
+
+    fn length_of(tour: &[usize], distances: &[i64]) -> i64 {
+        let k = tour.len();
+        (0..k).map(|at| distances[tour[at] * k + tour[(at + 1) % k]]).sum()
     }
 
     #[test]

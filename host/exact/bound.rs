@@ -12,7 +12,7 @@ use crate::{Board, Incumbent, Outcome};
 /// Instances of fewer nodes have no cuts.
 const FEWEST: usize = 5;
 /// Rounds of cuts end once the last ones closed less than this part of the gap: less than in a proof, which has a tree after them.
-const PROGRESS: f64 = 0.001;
+const PROGRESS: f64 = 0.000_25;
 
 /// Raises a lower bound by cutting planes until `enough` says so, or the cuts achieve nothing more. A last pricing then proves what the
 /// last rounds achieved; `closing` ends it. `incumbent` must have a tour. [`Outcome::bound`] is 0 before anything is proven: no cost

@@ -17,7 +17,7 @@ use crate::{Board, Cut, Incumbent, Outcome, Settings, few};
 /// Instances of so few nodes are solved without a linear program.
 const FEW: usize = 20;
 /// Rounds of cuts at the root end once the last ones closed less than this part of the gap.
-const PROGRESS: f64 = 0.02;
+const PROGRESS: f64 = 0.05;
 /// The most edges that the tree may start with, for each node.
 const EDGES_PER_NODE: usize = 60;
 /// How often to look for a better tour while the best one leaves too many edges.

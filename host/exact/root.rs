@@ -57,7 +57,7 @@ pub struct Work {
 /// When and how to stop.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
-    /// Rounds end when the last 20 of them closed less than this part of the gap to the best tour.
+    /// Rounds end when the last 5 of them closed less than this part of the gap to the best tour, with local cuts of the largest parts.
     pub progress: f64,
     /// Asked all the time: ends the rounds.
     pub enough: Enough<'a>,
@@ -66,7 +66,7 @@ pub struct Effort<'a> {
 }
 
 /// The rounds whose progress is looked at.
-const WINDOW: usize = 20;
+const WINDOW: usize = 5;
 /// Rounds between two pricings.
 const PRICED_EVERY: usize = 6;
 /// The most columns that pricing adds at a time, for each node.
@@ -79,14 +79,19 @@ fn most_cuts(nodes: usize) -> usize {
 }
 /// Fewer are not worth the effort.
 const LEAST_PURGED: usize = 30;
-/// Other kinds of cuts are looked for if fewer than this were found, and fewer than one for this many nodes.
-const FEW_CUTS: usize = 40;
-const NODES_PER_CUT: usize = 20;
+/// Combs and the like are looked for if fewer than this were found otherwise, and fewer than one for this many nodes. Each solution of the
+/// linear program takes long, and only one thread works at it: so as many cuts as possible should be found for it.
+const FEW_CUTS: usize = 200;
+const NODES_PER_CUT: usize = 5;
 /// Choices of tight sets that are shrunk in a round to look for combs.
-const TRIALS: usize = 25;
-/// The atoms of local cuts, and the choices of parts: where other cuts were found, and where none was.
-const SMALL_PARTS: (usize, usize) = (8, 2);
-const LARGE_PARTS: (usize, usize) = (10, 8);
+const TRIALS: usize = 50;
+/// The nodes of the parts for local cuts: at first, by how many more once the rounds achieve little, and at last.
+const FIRST_ATOMS: usize = 10;
+const MORE_ATOMS: usize = 2;
+const LAST_ATOMS: usize = 14;
+/// The choices of parts: where other cuts were found, and where none was.
+const CHOICES: usize = 4;
+const MANY_CHOICES: usize = 8;
 /// Local cuts are not looked for in larger instances: that takes too long to end in time.
 pub(crate) const MOST_WITH_LOCAL: usize = 5000;
 
@@ -118,6 +123,7 @@ pub fn ascend(
                 pool: Pool::new(instance.len()),
                 draws: Draws::new(1),
                 history: Vec::new(),
+                atoms: if instance.len() <= MOST_WITH_LOCAL { FIRST_ATOMS } else { LAST_ATOMS },
             };
             if let Err(trouble) = ascent.run(effort) {
                 ascent.root.trouble = Some(trouble);
@@ -143,8 +149,10 @@ struct Ascent<'a, 'r> {
     /// Cuts that were deleted.
     pool: Pool,
     draws: Draws,
-    /// The optima after each round.
+    /// The optima after each round with these parts.
     history: Vec<f64>,
+    /// The nodes of the parts for local cuts.
+    atoms: usize,
 }
 
 impl Ascent<'_, '_> {
@@ -159,7 +167,15 @@ impl Ascent<'_, '_> {
             self.root.work.rounds += 1;
             self.look_for_a_better_tour()?;
             let mut added = self.separate()?;
-            let is_late = self.is_late(effort.progress);
+            let mut is_late = self.is_late(effort.progress);
+            if (is_late || added == 0) && self.atoms < LAST_ATOMS {
+                self.atoms += MORE_ATOMS;
+                self.history.clear();
+                is_late = false;
+                if added == 0 {
+                    continue;
+                }
+            }
             let mut priced = 0;
             if added == 0
                 || is_late
@@ -238,29 +254,39 @@ impl Ascent<'_, '_> {
         let n = support.len();
         let few = FEW_CUTS.max(n / NODES_PER_CUT);
         let workers = Workers { threads: self.board.threads(), watch: self.watch };
-        let mut found = self.pool.violated(support, workers);
-        if let Some(tour) = self.tours.first() {
-            found.extend(segments(support, tour).into_iter().map(Arc::new));
-        }
-        if found.len() < few {
-            found.extend(subtours(support).into_iter().map(Arc::new));
-        }
+        let (pool, tour) = (&mut self.pool, self.tours.first());
+        let (of_flows, mut found) = workers.both(
+            || subtours(support),
+            |workers| {
+                let mut found = pool.violated(support, workers);
+                found.extend(tour.iter().flat_map(|tour| segments(support, tour)).map(Arc::new));
+                found
+            },
+        );
+        found.extend(of_flows.into_iter().map(Arc::new));
         if found.len() >= few || self.watch.is_over() {
             return found;
         }
         let active = self.master.active().0;
-        let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
-        found.extend(tighten(support, &cuts, &mut self.draws, workers).into_iter().map(Arc::new));
-        let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
-        let trials = if found.is_empty() { 8 * TRIALS } else { TRIALS };
-        found.extend(combs(support, &tight, trials, &mut self.draws, workers).into_iter().map(Arc::new));
-        if found.len() < few && !self.watch.is_over() {
-            found.extend(blossoms(support).into_iter().map(Arc::new));
-        }
-        if found.len() < few && n <= MOST_WITH_LOCAL && !self.watch.is_over() {
-            let parts = if found.is_empty() { LARGE_PARTS } else { SMALL_PARTS };
-            found.extend(local(support, &tight, parts, &mut self.draws, workers).into_iter().map(Arc::new));
-        }
+        let draws = &mut self.draws;
+        let is_alone = found.is_empty();
+        let atoms = (n <= MOST_WITH_LOCAL).then_some(self.atoms);
+        let (of_trees, others) = workers.both(
+            || blossoms(support),
+            |workers| {
+                let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
+                let mut others = tighten(support, &cuts, draws, workers);
+                let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
+                let trials = if is_alone && others.is_empty() { 8 * TRIALS } else { TRIALS };
+                others.extend(combs(support, &tight, trials, draws, workers));
+                if let Some(atoms) = atoms.filter(|_| !self.watch.is_over()) {
+                    let choices = if is_alone && others.is_empty() { MANY_CHOICES } else { CHOICES };
+                    others.extend(local(support, &tight, (atoms, choices), draws, workers));
+                }
+                others
+            },
+        );
+        found.extend(of_trees.into_iter().chain(others).map(Arc::new));
         found
     }
 

@@ -27,8 +27,8 @@ const PART: f64 = 0.06;
 const FEW_CUTS: usize = 30;
 /// Random shrinkings in which combs are looked for, in a round.
 const TRIALS: usize = 12;
-/// The atoms of local cuts, and the choices of parts.
-const PARTS: (usize, usize) = (10, 4);
+/// The nodes of the parts for local cuts, and the choices of parts.
+const PARTS: (usize, usize) = (12, 2);
 /// Most cuts of a round.
 const MOST_CUTS: usize = 150;
 /// Cuts that were slack this many times are deleted, if there are this many of them.

@@ -43,7 +43,7 @@ impl Network {
             if value >= limit {
                 return None;
             }
-            let levels = self.levels(source);
+            let levels = self.levels(source, target);
             if levels[target as usize] == u32::MAX {
                 return Some(levels.iter().map(|&level| level != u32::MAX).collect());
             }
@@ -58,8 +58,9 @@ impl Network {
         }
     }
 
-    /// Returns the distance of each node from the source along arcs with capacity left; `u32::MAX` where there is no path.
-    fn levels(&self, source: u32) -> Vec<u32> {
+    /// Returns the distance of each node from the source along arcs with capacity left; `u32::MAX` where there is no path, and for nodes
+    /// that are found after the target.
+    fn levels(&self, source: u32, target: u32) -> Vec<u32> {
         let mut levels = vec![u32::MAX; self.arcs_of.len()];
         levels[source as usize] = 0;
         let mut queue = vec![source];
@@ -71,6 +72,9 @@ impl Network {
                 let head = self.heads[arc as usize];
                 if self.left[arc as usize] > TINY && levels[head as usize] == u32::MAX {
                     levels[head as usize] = levels[node as usize] + 1;
+                    if head == target {
+                        return levels;
+                    }
                     queue.push(head);
                 }
             }

@@ -15,7 +15,29 @@ pub struct Workers<'a> {
     pub watch: &'a Watch<'a>,
 }
 
-impl Workers<'_> {
+impl<'a> Workers<'a> {
+    /// Does two kinds of work at the same time, the first one on one thread. With a single thread they come one after the other.
+    pub(crate) fn both<A: Send, B>(
+        self,
+        first: impl Fn() -> A + Sync,
+        second: impl FnOnce(Workers<'a>) -> B,
+    ) -> (A, B) {
+        if self.threads < 2 {
+            return (first(), second(self));
+        }
+        std::thread::scope(|scope| {
+            let beside = std::thread::Builder::new().name("cuts".into()).spawn_scoped(scope, &first);
+            match beside {
+                Ok(beside) => {
+                    let done = second(Workers { threads: self.threads - 1, ..self });
+                    let before = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    (before, done)
+                }
+                Err(_) => (first(), second(self)),
+            }
+        })
+    }
+
     /// Calls `work` with each number below `count`. Returns the results in order; once the watch is over, some are left out.
     pub(crate) fn each<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
         let next = AtomicUsize::new(0);
