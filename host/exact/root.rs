@@ -79,12 +79,15 @@ fn most_cuts(nodes: usize) -> usize {
 }
 /// Fewer are not worth the effort.
 const LEAST_PURGED: usize = 30;
-/// Combs and the like are looked for if fewer than this were found otherwise, and fewer than one for this many nodes. Each solution of the
-/// linear program takes long, and only one thread works at it: so as many cuts as possible should be found for it.
-const FEW_CUTS: usize = 200;
-const NODES_PER_CUT: usize = 5;
+/// Combs and the like are looked for if fewer than this were found otherwise. Each solution of the linear program takes long, and only one
+/// thread works at it: so as many cuts as possible should be found for it.
+fn few_cuts(nodes: usize) -> usize {
+    (nodes / 5).clamp(200, 500)
+}
 /// Choices of tight sets that are shrunk in a round to look for combs.
-const TRIALS: usize = 50;
+fn trials(nodes: usize) -> usize {
+    (100_000 / nodes).clamp(12, 50)
+}
 /// The nodes of the parts for local cuts: at first, by how many more once the rounds achieve little, and at last.
 const FIRST_ATOMS: usize = 10;
 const MORE_ATOMS: usize = 2;
@@ -252,7 +255,7 @@ impl Ascent<'_, '_> {
 
     fn find(&mut self, support: &Support) -> Vec<Arc<Cut>> {
         let n = support.len();
-        let few = FEW_CUTS.max(n / NODES_PER_CUT);
+        let few = few_cuts(n);
         let workers = Workers { threads: self.board.threads(), watch: self.watch };
         let (pool, tour) = (&mut self.pool, self.tours.first());
         let (of_flows, mut found) = workers.both(
@@ -277,7 +280,7 @@ impl Ascent<'_, '_> {
                 let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
                 let mut others = tighten(support, &cuts, draws, workers);
                 let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
-                let trials = if is_alone && others.is_empty() { 8 * TRIALS } else { TRIALS };
+                let trials = trials(n) * if is_alone && others.is_empty() { 8 } else { 1 };
                 others.extend(combs(support, &tight, trials, draws, workers));
                 if let Some(atoms) = atoms.filter(|_| !self.watch.is_over()) {
                     let choices = if is_alone && others.is_empty() { MANY_CHOICES } else { CHOICES };
