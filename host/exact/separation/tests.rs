@@ -143,10 +143,10 @@ proptest! {
     }
 
     #[test]
-    fn local_cuts_hold_and_are_violated(n in 8..30_usize, seed: u64) {
+    fn local_cuts_hold_and_are_violated(n in 8..30_usize, atoms in 6..17_usize, seed: u64) {
         let mut draws = Draws::new(seed);
         let support = solution(n, &mut draws);
-        let cuts = on(3, |workers| local(&support, &[], (8, 3), &mut draws, workers));
+        let cuts = on(3, |workers| local(&support, &[], (atoms, 3), &mut draws, workers));
         check(&support, &cuts, &mut draws)?;
     }
 
@@ -165,13 +165,13 @@ proptest! {
     }
 
     #[test]
-    fn a_mean_of_tours_violates_nothing(n in 8..12_usize, seed: u64) {
+    fn a_mean_of_tours_violates_nothing(n in 8..14_usize, atoms in 9..17_usize, seed: u64) {
         let mut draws = Draws::new(seed);
         let support = solution_of(n, 0.0, &mut draws);
         prop_assert_eq!(subtours(&support), []);
         prop_assert_eq!(blossoms(&support), []);
         prop_assert_eq!(on(3, |workers| combs(&support, &[], 20, &mut draws, workers)), []);
-        prop_assert_eq!(on(3, |workers| local(&support, &[], (9, 3), &mut draws, workers)), []);
+        prop_assert_eq!(on(3, |workers| local(&support, &[], (atoms, 3), &mut draws, workers)), []);
     }
 }
 
