@@ -21,8 +21,8 @@ use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
 use crate::{Board, Cut, Incumbent};
 
 /// Rounds of cuts at a node end when this many of them have closed less than a part of the gap.
-const ROUNDS: usize = 4;
-const PART: f64 = 0.06;
+const ROUNDS: usize = 3;
+const PART: f64 = 0.2;
 /// Combs are looked for where fewer cuts than this are found otherwise.
 const FEW_CUTS: usize = 30;
 /// Random shrinkings in which combs are looked for, in a round.
