@@ -117,14 +117,15 @@ fn probe(program: &mut Master<'_>, asked: &mut [Asked], (limits, most): (&Limits
     Ok(())
 }
 
-/// Returns questions whose answer is most open: about edges with a value near 1/2, and about sets whose border has a value near 3.
+/// Returns questions whose answer is most open: about edges with a value near 1/2, rather long ones, since more depends on these, and about
+/// sets whose border has a value near 3.
 fn candidates(master: &Master<'_>) -> Vec<Question> {
     let mut edges: Vec<(f64, Edge)> = master
         .edges()
         .iter()
         .zip(master.values())
         .filter(|&(_, &x)| x > WHOLE && x < 1.0 - WHOLE)
-        .map(|(&edge, &x)| ((x - 0.5).abs(), edge))
+        .map(|(&edge, &x)| (-x.min(1.0 - x) * f64::from(edge.cost).sqrt(), edge))
         .collect();
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let edges = edges.into_iter().take(EDGES).map(|(_, edge)| Question::Edge(edge.a, edge.b));
