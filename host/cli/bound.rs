@@ -198,7 +198,12 @@ fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration
         let kind = if known.proven { "the optimum" } else { "the best tour known" };
         let above = gap_percent(known.cost, best.length());
         let above = above.map_or_else(String::new, |above| format!(", {above:.3} % above the bound"));
-        line("best known", format!("{}, {kind}{above}", known.cost));
+        let text = if known.cost < best.length() {
+            crate::report::summary::published_below_bound(known.cost)
+        } else {
+            format!("{}, {kind}{above}", known.cost)
+        };
+        line("best known", text);
     }
     let count = match &best.cuts {
         Some(found) => format!("{} cuts", found.cuts),

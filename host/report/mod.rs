@@ -123,6 +123,9 @@ pub struct Known {
     pub proven: bool,
     /// Whether the solution found is better than a proven optimum, which must then be that of another instance with the same name.
     pub other_instance: bool,
+    /// Whether a bound that was proven in this run is higher: then the published length is that of lengths rounded otherwise, or of another
+    /// instance with the same name.
+    pub below_bound: bool,
 }
 
 /// The limits of a run.
@@ -142,12 +145,19 @@ impl Known {
     /// Compares a published result with a solution of this cost.
     pub fn beside(known: BestKnown, cost: i64) -> Known {
         let other_instance = known.proven && cost < known.cost;
-        Known { cost: known.cost, proven: known.proven && !other_instance, other_instance }
+        let proven = known.proven && !other_instance;
+        Known { cost: known.cost, proven, other_instance, below_bound: false }
+    }
+
+    /// Compares it with a bound that was proven, too.
+    fn with_bound(self, bound: Cost) -> Known {
+        let below_bound = Cost::Whole(self.cost) < bound;
+        Known { proven: self.proven && !below_bound, below_bound, ..self }
     }
 
     /// Returns how much higher `cost` is, in percent; `None` if the published result belongs to another instance.
     pub fn gap_percent(self, cost: i64) -> Option<f64> {
-        if self.other_instance { None } else { gap_percent(cost, self.cost) }
+        if self.other_instance || self.below_bound { None } else { gap_percent(cost, self.cost) }
     }
 }
 
@@ -288,6 +298,15 @@ impl InstanceFacts {
 }
 
 impl Report {
+    /// Adds a lower bound. A published length below it belongs to other lengths.
+    pub fn set_bound(&mut self, bound: Option<Bounded>) {
+        self.bound = bound;
+        if let (Some(known), Some(bound)) = (self.best_known, bound) {
+            self.best_known = Some(known.with_bound(bound.length));
+            self.gap_percent = self.gap_percent.filter(|_| !known.with_bound(bound.length).below_bound);
+        }
+    }
+
     /// Creates the report of a run with this solution.
     pub fn new(
         instance: &Instance,
@@ -429,6 +448,16 @@ mod tests {
         assert_eq!(gap_percent(99, 100), Some(-1.0));
         assert_eq!(gap_percent(0, 0), Some(0.0));
         assert_eq!(gap_percent(5, 0), None);
+    }
+
+    #[test]
+    fn a_published_length_below_a_proven_bound_has_no_gap() {
+        let known = Known::beside(BestKnown { cost: 48_912, proven: true }, 48_913);
+        assert_eq!(known.with_bound(Cost::Whole(48_912)), known);
+        let known = known.with_bound(Cost::Whole(48_913));
+        assert_eq!((known.proven, known.below_bound, known.gap_percent(48_913)), (false, true, None));
+        let text = summary::known(Some(known), known.gap_percent(48_913));
+        assert!(text.starts_with("48912 was published, less than the bound"), "{text}");
     }
 
     #[test]

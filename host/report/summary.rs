@@ -53,9 +53,19 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
             "{none}: the tour is shorter than {cost}, the proven optimum of another instance with the same name"
         );
     }
+    if known.below_bound {
+        return published_below_bound(known.cost);
+    }
     let kind = if known.proven { " (optimal)" } else { "" };
     let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
     format!("{}{kind}{gap}", known.cost)
+}
+
+/// Describes a published length that is below a bound.
+pub(crate) fn published_below_bound(cost: i64) -> String {
+    format!(
+        "{cost} was published, less than the bound: for lengths rounded otherwise, or for another instance"
+    )
 }
 
 fn best_found(report: &Report) -> String {

@@ -201,7 +201,7 @@ fn lead(
             let proof_bound = proof.as_ref().filter(best);
             let proof_bound =
                 proof_bound.and_then(|proof| Bounded::proven(proof, &plan.instance, report.cost));
-            report.bound = match (right, solution.stopped_by) {
+            let bounded = match (right, solution.stopped_by) {
                 // A bound says nothing about a tour with forbidden pairs.
                 _ if !report.forbidden.is_empty() => None,
                 _ if proof_bound.is_some() => proof_bound,
@@ -210,6 +210,7 @@ fn lead(
                 }
                 (bound, _) => bound.map(|bound| Bounded::new(bound, &plan.instance, report.cost)),
             };
+            report.set_bound(bounded);
             report.islands = islands;
             report.begun_before(reading);
             let is_proven = solution.stopped_by == StopReason::Optimal
