@@ -9,9 +9,9 @@ use crate::environment::Variables;
 use crate::toolchain::{self, Missing, Search};
 use crate::{Target, usage};
 
-/// What to do without a driver.
-const DRIVER_REMEDY: &str = "kernels run on the CPU only. For an NVIDIA GPU install its driver, with Debian or Ubuntu: \
-    `apt-get install nvidia-driver`; a CUDA toolkit is not needed";
+/// That there is no driver, and what to do: the words of `warpsmith::Error::NoDriver`.
+const NO_DRIVER: &str = "no NVIDIA driver was found (libcuda.so.1, or nvcuda.dll on Windows)";
+const DRIVER_REMEDY: &str = "install one from https://www.nvidia.com/drivers; a CUDA toolkit is not needed";
 
 /// Driver branches from which on a version of CUDA is supported.
 const BRANCHES: &[(u32, &str)] = &[(580, "13.0"), (525, "12.0"), (450, "11.0")];
@@ -46,7 +46,7 @@ fn report(variables: &Variables, search: &Search<'_>, folders: &[PathBuf], root:
             lines.push(("driver", format!("{version}, {}", library.display())));
         }
         None => {
-            lines.push(("driver", "none: libcuda is not where libraries are looked for".into()));
+            lines.push(("driver", format!("{NO_DRIVER}: kernels run on the CPU")));
             lines.push(("", format!("remedy: {DRIVER_REMEDY}")));
         }
     }
@@ -157,7 +157,7 @@ mod tests {
         let text = report(&variables, &search, &[folder.path().into()], folder.path());
         assert!(text.contains("compiler  none for kernels: rustc does not run"), "{text}");
         assert!(text.contains(&format!("remedy: {}", toolchain::remedy(&variables))), "{text}");
-        assert!(text.contains("driver    none: ") && text.contains(DRIVER_REMEDY), "{text}");
+        assert!(text.contains(&format!("driver    {NO_DRIVER}")) && text.contains(DRIVER_REMEDY), "{text}");
         assert!(text.contains("settings  none"), "{text}");
     }
 

@@ -125,6 +125,27 @@ fn expect<T>(result: Result<T>, is_kind: impl Fn(&Error) -> bool, words: &[&str]
     assert!(words.iter().all(|word| text.contains(word)), "{text}");
 }
 
+/// Checks that the best device is the CPU, that its text says why and what to do, and that the CPU by choice says nothing.
+#[track_caller]
+fn expect_cpu_because(why: &str) {
+    let (best, error) = (Device::best().unwrap(), Device::gpu(0).unwrap_err().to_string());
+    assert!(best.is_cpu() && error.starts_with(why), "{error}");
+    assert_eq!(format!("{best}; or use Device::cpu()"), format!("CPU, because {error}"));
+    assert_eq!(Device::cpu().to_string(), "CPU");
+}
+
+/// On a machine with a driver there is nothing to compare.
+#[test]
+fn the_doctor_says_the_same_about_a_missing_driver() {
+    if Device::count() != Err(Error::NoDriver) {
+        return;
+    }
+    let (doctor, error) = (warpsmith_build::doctor(), Error::NoDriver.to_string());
+    let (problem, remedy) = error.split_once(": ").unwrap();
+    let remedy = remedy.trim_end_matches("; or use Device::cpu()");
+    assert!(doctor.contains(problem) && doctor.contains(remedy), "{doctor}\n{error}");
+}
+
 on_double! {
     fn all_is_well() {
         let mut program = program().unwrap();
@@ -135,12 +156,12 @@ on_double! {
 
     fn a_library_that_is_no_driver(DRIVER_FAILS = "cuInit:34") {
         expect(Device::gpu(0), |e| matches!(e, Error::NoDriver), &["nvidia.com/drivers", "Device::cpu()"]);
-        assert!(Device::best().unwrap().is_cpu());
+        expect_cpu_because("no NVIDIA driver was found");
     }
 
     fn no_gpu(DRIVER_FAILS = "cuInit:100") {
         expect(Device::gpu(0), |e| matches!(e, Error::NoDevice(_)), &["nvidia-smi", "CUDA_VISIBLE_DEVICES"]);
-        assert!(Device::best().unwrap().is_cpu());
+        expect_cpu_because("the NVIDIA driver finds no GPU");
     }
 
     fn a_driver_that_does_not_fit_its_module(DRIVER_FAILS = "cuInit:803") {

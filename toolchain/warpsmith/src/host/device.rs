@@ -6,13 +6,19 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::grid::{Extent, Limits};
-use super::{Buffer, Result, Stream, gpu};
+use super::{Buffer, Error, Result, Stream, gpu};
 use crate::DeviceCopy;
 use crate::back::Order;
 
 /// A device to run kernels on: a GPU, or the CPU. Cheap to clone.
+///
+/// Its text is its name; of the CPU that [`Device::best`] chose, also why there is no GPU.
 #[derive(Clone)]
-pub struct Device(Arc<Kind>);
+pub struct Device {
+    kind: Arc<Kind>,
+    /// Why `best` found no GPU.
+    lacks_gpu: Option<Error>,
+}
 
 pub(crate) enum Kind {
     Cpu(Order),
@@ -42,27 +48,31 @@ pub struct Properties {
 }
 
 impl Device {
+    fn new(kind: Kind) -> Self {
+        Device { kind: Arc::new(kind), lacks_gpu: None }
+    }
+
     /// Returns the GPU with the most multiprocessors of those that can be used; without a driver or a GPU, the CPU.
     ///
     /// # Errors
     /// If there are GPUs, but none can be used, or the driver does not start.
     pub fn best() -> Result<Self> {
         match gpu::best() {
-            Ok(gpu) => Ok(Device(Arc::new(Kind::Gpu(gpu)))),
-            Err(error) if error.means_no_gpu() => Ok(Device::cpu()),
+            Ok(gpu) => Ok(Device::new(Kind::Gpu(gpu))),
+            Err(error) if error.means_no_gpu() => Ok(Device { lacks_gpu: Some(error), ..Device::cpu() }),
             Err(error) => Err(error),
         }
     }
 
     /// Returns the CPU: kernels run on simulated threads, one at a time and in turn.
     pub fn cpu() -> Self {
-        Device(Arc::new(Kind::Cpu(Order::Ascending)))
+        Device::new(Kind::Cpu(Order::Ascending))
     }
 
     /// Returns the CPU with blocks and threads that take turns in an order made of `seed`: a missing barrier, or a race, gives
     /// different results for different seeds.
     pub fn cpu_shuffled(seed: u64) -> Self {
-        Device(Arc::new(Kind::Cpu(Order::Shuffled(seed))))
+        Device::new(Kind::Cpu(Order::Shuffled(seed)))
     }
 
     /// Opens a GPU, by its number from 0.
@@ -70,7 +80,7 @@ impl Device {
     /// # Errors
     /// If there is no driver or no such GPU.
     pub fn gpu(ordinal: usize) -> Result<Self> {
-        Ok(Device(Arc::new(Kind::Gpu(gpu::Gpu::open(ordinal)?))))
+        Ok(Device::new(Kind::Gpu(gpu::Gpu::open(ordinal)?)))
     }
 
     /// Returns the number of GPUs, at least one, without opening any.
@@ -91,7 +101,7 @@ impl Device {
 
     /// Returns what is known about the device.
     pub fn properties(&self) -> Properties {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Gpu(gpu) => gpu.properties.clone(),
             Kind::Cpu(order) => Properties {
                 name: match order {
@@ -111,7 +121,7 @@ impl Device {
 
     /// Returns whether the device is the CPU.
     pub fn is_cpu(&self) -> bool {
-        matches!(&*self.0, Kind::Cpu(_))
+        matches!(&*self.kind, Kind::Cpu(_))
     }
 
     /// Makes a stream: a queue of work that the device does in order.
@@ -136,7 +146,7 @@ impl Device {
     /// # Errors
     /// If some of it failed, or a graph is captured on one of its streams.
     pub fn synchronize(&self) -> Result {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Cpu(_) => Ok(()),
             Kind::Gpu(gpu) => gpu.context.synchronize().map_err(gpu::failed("waiting for the device")),
         }
@@ -147,7 +157,7 @@ impl Device {
     /// # Errors
     /// If the driver fails.
     pub fn free_bytes(&self) -> Result<Option<u64>> {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Cpu(_) => Ok(None),
             Kind::Gpu(gpu) => {
                 let (free, _) =
@@ -163,7 +173,7 @@ impl Device {
     /// # Errors
     /// If the driver fails.
     pub fn reaches(&self, other: &Device) -> Result<bool> {
-        match (&*self.0, &*other.0) {
+        match (&*self.kind, &*other.kind) {
             _ if self.is_same(other) => Ok(true),
             (Kind::Gpu(own), Kind::Gpu(other)) => {
                 own.reaches(other).map_err(gpu::failed("connecting two devices"))
@@ -180,7 +190,7 @@ impl Device {
     /// # Errors
     /// If the driver fails: the memory for all threads that the device can have at once may not suffice.
     pub fn set_stack_bytes(&self, bytes: usize) -> Result {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Cpu(_) => Ok(()),
             Kind::Gpu(gpu) => gpu.set_stack(bytes).map_err(gpu::failed("setting the stack")),
         }
@@ -205,7 +215,7 @@ impl Device {
     }
 
     fn set_limit(&self, limit: gpu::Limit, bytes: usize) -> Result {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Cpu(_) => Ok(()),
             Kind::Gpu(gpu) => {
                 gpu.context.set_limit(limit, bytes).map_err(gpu::failed("setting a limit of the device"))
@@ -214,12 +224,12 @@ impl Device {
     }
 
     pub(crate) fn kind(&self) -> &Kind {
-        &self.0
+        &self.kind
     }
 
     /// Returns whether memory of one is memory of the other.
     pub(crate) fn is_same(&self, other: &Device) -> bool {
-        match (&*self.0, &*other.0) {
+        match (&*self.kind, &*other.kind) {
             (Kind::Cpu(_), Kind::Cpu(_)) => true,
             (Kind::Gpu(a), Kind::Gpu(b)) => a.context.ordinal() == b.context.ordinal(),
             _ => false,
@@ -228,7 +238,7 @@ impl Device {
 
     /// Returns a name for messages.
     pub(crate) fn label(&self) -> String {
-        match &*self.0 {
+        match &*self.kind {
             Kind::Cpu(_) => "the CPU".to_string(),
             Kind::Gpu(gpu) => std::format!("GPU {}", gpu.context.ordinal()),
         }
@@ -246,6 +256,16 @@ pub(crate) const CPU_LIMITS: Limits = Limits {
 
 /// The most threads that a cooperative launch may have on the CPU, where each may need a thread of the system.
 pub(crate) const CPU_COOPERATIVE: u64 = 8192;
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.properties().name)?;
+        match &self.lacks_gpu {
+            Some(why) => write!(f, ", because {}", why.text_on_cpu()),
+            None => Ok(()),
+        }
+    }
+}
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! What can go wrong, and what to do then.
 
 use core::fmt;
-use std::string::String;
+use std::string::{String, ToString};
 
 /// A result of this crate.
 pub type Result<T = ()> = core::result::Result<T, Error>;
@@ -111,29 +111,38 @@ pub enum Error {
     Misuse(&'static str),
 }
 
+/// How the texts end that say why no GPU can be used.
+const INSTEAD: &str = "; or use Device::cpu()";
+
 impl Error {
     /// Returns whether the machine has no GPU, rather than one that cannot be used.
     pub(crate) fn means_no_gpu(&self) -> bool {
         matches!(self, Error::NoDriver | Error::NoDevice(_))
+    }
+
+    /// Returns the text for a program that uses the CPU already.
+    pub(crate) fn text_on_cpu(&self) -> String {
+        self.to_string().trim_end_matches(INSTEAD).to_string()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoDriver => f.write_str(
+            Error::NoDriver => write!(
+                f,
                 "no NVIDIA driver was found (libcuda.so.1, or nvcuda.dll on Windows): install one from \
-                 https://www.nvidia.com/drivers, or use Device::cpu()",
+                 https://www.nvidia.com/drivers; a CUDA toolkit is not needed{INSTEAD}"
             ),
             Error::NoDevice(why) => write!(
                 f,
-                "the NVIDIA driver finds no GPU{why}: check with `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does not hide it; \
-                 or use Device::cpu()"
+                "the NVIDIA driver finds no GPU{why}: check with `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does not hide \
+                 it{INSTEAD}"
             ),
             Error::DriverNotStarted { message } => write!(
                 f,
                 "the NVIDIA driver does not start ({message}): check with `nvidia-smi`; after an update of the driver, restart the \
-                 machine; or use Device::cpu()"
+                 machine{INSTEAD}"
             ),
             Error::NoSuchDevice(ordinal, count) => {
                 write!(f, "there is no GPU {ordinal}: this machine has {count}, numbered from 0")
@@ -224,7 +233,6 @@ impl core::error::Error for Error {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     #[test]
     fn texts_name_what_is_known_and_the_remedy() {
