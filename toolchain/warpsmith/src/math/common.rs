@@ -105,7 +105,7 @@ macro_rules! functions {
             // z = (r - over)^2 / 2
             let z = mul_add(0.5 * r, r, -(r * over));
             // The tail is subtracted, so that a zero keeps its sign.
-            (r - mul_add(r * z, polynomial(z, &SIN), over), mul_add(z, polynomial(z, &COS), 1.0))
+            (r - mul_add(r * z, polynomial!(z, SIN), over), mul_add(z, polynomial!(z, COS), 1.0))
         }
 
         /// The sine of an angle in radians.
@@ -136,10 +136,9 @@ macro_rules! functions {
             let s = r * r;
             // The first coefficient by itself, so that no sum is rounded that counts; and what rounding took from s, which counts
             // where s is large. There the derivative by s is about 0.55 r.
-            let [first, rest @ ..] = TAN;
             let cube = r * s;
             let lost = mul_add(mul_add(r, r, -s), 0.55 * r, -over);
-            let v = mul_add(cube, first, mul_add(cube, s * polynomial(s, &rest), lost));
+            let v = mul_add(cube, TAN[0], mul_add(cube, s * polynomial!(s, TAN from 1), lost));
             // tan(r - over) = tan r - over (1 + tan^2 r)
             let (t, rest) = two_sum(r, v);
             let rest = mul_add(-over, t * t, rest);
@@ -192,11 +191,10 @@ macro_rules! functions {
             // The derivative, 1 / (1 + s), to a few bits.
             let lost = lost * mul_add(-0.5, s, 1.0);
             // The first coefficient by itself, so that no sum is rounded that counts.
-            let [first, rest @ ..] = ATAN;
             let cube = x * s;
             // What rounding took from the cube, times the mean slope.
             let lost = mul_add(mul_add(x, s, -cube), -0.25, lost);
-            let tail = mul_add(cube, first, mul_add(cube, s * polynomial(s, &rest), lost));
+            let tail = mul_add(cube, ATAN[0], mul_add(cube, s * polynomial!(s, ATAN from 1), lost));
             let sum = mul_add(sign, x, angle);
             sum + (mul_add(sign, x, angle - sum) + mul_add(sign, tail, angle_low))
         }
@@ -270,7 +268,7 @@ macro_rules! functions {
         /// The arc sine of t, without its main term t.
         #[inline(always)]
         fn asin_tail(t: $t, s: $t) -> $t {
-            t * s * polynomial(s, &ASIN)
+            t * s * polynomial!(s, ASIN)
         }
 
         /// The arc sine.

@@ -104,7 +104,7 @@ fn exp_parts(x: f64) -> (f64, f64, i32) {
     let shifted = fma64(x, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
     let r = fma64(-n, LN2_DD[1], fma64(-n, LN2_DD[0], x));
-    (r, r * r * polynomial64(r, &EXP_F64), shifted.to_bits() as i32)
+    (r, r * r * polynomial64!(r, EXP_F64), shifted.to_bits() as i32)
 }
 
 /// x * 2^k for 1/2 < x < 2 and -1100 < k <= 1025; subnormal results are rounded once.
@@ -130,7 +130,7 @@ pub fn exp(x: f64) -> f64 {
     let shifted = fma64(x, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
     let r = fma64(-n, LN2_DD[1], fma64(-n, LN2_DD[0], x));
-    let y = fma64(fma64(polynomial64(r, &EXP_F64), r, 1.0), r, 1.0);
+    let y = fma64(fma64(polynomial64!(r, EXP_F64), r, 1.0), r, 1.0);
     let k = shifted.to_bits() as i32;
     if smaller64(x, 708.0) {
         shift(y, k)
@@ -150,7 +150,7 @@ pub fn exp(x: f64) -> f64 {
 pub fn exp2(x: f64) -> f64 {
     let shifted = x + ROUND;
     let f = x - (shifted - ROUND);
-    let y = fma64(polynomial64(f, &EXP2_F64), f, 1.0);
+    let y = fma64(polynomial64!(f, EXP2_F64), f, 1.0);
     let k = shifted.to_bits() as i32;
     if smaller64(x, 1022.0) {
         shift(y, k)
@@ -209,7 +209,7 @@ fn ln_parts(m: f64) -> (f64, f64) {
     let s = z * z;
     let half = 0.5 * f * f;
     // 2 z = f - z f, and z f = f^2/2 - z f^2/2. So z, which is rounded, only counts in small terms.
-    (f, fma64(-z, fma64(s, polynomial64(s, &LN_Z_F64), half), half))
+    (f, fma64(-z, fma64(s, polynomial64!(s, LN_Z_F64), half), half))
 }
 
 /// The natural logarithm.
@@ -264,7 +264,7 @@ fn ln_exact(x: f64) -> (f64, f64) {
     let (s, s_low) = product64(z, z);
     let s_low = fma64(z + z, z_low, s_low);
     // 2/3 + s P(s) in two parts, times z^3 = z s.
-    let (c, c_low) = sum64(TWO_THIRDS_F64[0], fma64(s, polynomial64(s, &POW_Z_F64), TWO_THIRDS_F64[1]));
+    let (c, c_low) = sum64(TWO_THIRDS_F64[0], fma64(s, polynomial64!(s, POW_Z_F64), TWO_THIRDS_F64[1]));
     let (cube, cube_low) = product64(z, s);
     let cube_low = fma64(z, s_low, fma64(z_low, s, cube_low));
     let (tail, tail_low) = product64(cube, c);
@@ -287,7 +287,7 @@ pub fn pow(x: f64, y: f64) -> f64 {
     let shifted = fma64(p, LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
     let (r, r_low) = sum64(fma64(-n, LN2_DD[0], p), fma64(-n, LN2_DD[1], p_low));
-    let w = fma64(r * r, polynomial64(r, &EXP_F64), fma64(r, r_low, r_low));
+    let w = fma64(r * r, polynomial64!(r, EXP_F64), fma64(r, r_low, r_low));
     let value = 1.0 + (r + w);
     let k = shifted.to_bits() as i32;
     // Beyond, p may be infinite, and the value NaN.
@@ -323,7 +323,7 @@ const EXP_TWICE: [f64; 10] = {
 pub fn tanh(x: f64) -> f64 {
     if smaller64(x, 0.625) {
         let s = x * x;
-        return f64::copysign(fma64(x * s, polynomial64(s, &TANH_F64), x), x);
+        return f64::copysign(fma64(x * s, polynomial64!(s, TANH_F64), x), x);
     }
     // From 19.1 on it is 1.
     if !smaller64(x, 20.0) {
@@ -334,7 +334,7 @@ pub fn tanh(x: f64) -> f64 {
     let shifted = fma64(a, 2.0 * LOG2E_F64[0], ROUND);
     let n = shifted - ROUND;
     let r = fma64(-n, 0.5 * LN2_DD[1], fma64(-n, 0.5 * LN2_DD[0], a));
-    let v = r * fma64(polynomial64(r, &EXP_TWICE), r, 2.0);
+    let v = r * fma64(polynomial64!(r, EXP_TWICE), r, 2.0);
     let power = power64(shifted.to_bits() as i32);
     // e^(2a) + 1 in two parts.
     let base = power + 1.0;
@@ -370,7 +370,7 @@ pub fn sinh(x: f64) -> f64 {
     let a = x.abs();
     let result = if a < 1.0 {
         let s = x * x;
-        fma64(x * s, polynomial64(s, &SINH_F64), x)
+        fma64(x * s, polynomial64!(s, SINH_F64), x)
     } else {
         hyperbolic(a, -1.0)
     };
@@ -390,11 +390,16 @@ pub fn erf(x: f64) -> f64 {
     let a = x.abs();
     // NaN is not large.
     let result = if a >= 0.875 {
-        let (r, w, k) = exp_parts(polynomial64(a.min(6.0), &ERFC_F64));
+        // The last step of the polynomial with what rounding takes from it.
+        let limited = a.min(6.0);
+        let q = polynomial64!(limited, ERFC_F64 from 1);
+        let p = fma64(q, limited, ERFC_F64[0]);
+        let lost = fma64(q, limited, -p) + ERFC_F64[0];
+        let (r, w, k) = exp_parts(p);
         let power = power64(k);
-        fma64(-power, r + w, 1.0 - power)
+        fma64(-power, r + (w + lost), 1.0 - power)
     } else {
-        fma64(x, polynomial64(x * x, &ERF_F64), x)
+        fma64(x, polynomial64!(x * x, ERF_F64), x)
     };
     f64::copysign(result, x)
 }

@@ -235,27 +235,68 @@ pub fn smaller64(x: f64, limit: f64) -> bool {
     word(x).abs() < word(limit)
 }
 
-/// The polynomial of c, lowest power first, at x.
+/// The polynomial of c without its first coefficients, lowest power first, at x.
 #[inline(always)]
-pub fn polynomial32<const N: usize>(x: f32, c: &[f32; N]) -> f32 {
+pub fn polynomial32_from<const N: usize>(first: usize, x: f32, c: &[f32; N]) -> f32 {
     let (mut i, mut p) = (N - 1, c[N - 1]);
-    while i > 0 {
+    while i > first {
         i -= 1;
         p = fma32(p, x, c[i]);
     }
     p
 }
 
-/// The polynomial of c, lowest power first, at x.
-#[inline(always)]
-pub fn polynomial64<const N: usize>(x: f64, c: &[f64; N]) -> f64 {
-    let (mut i, mut p) = (N - 1, c[N - 1]);
-    while i > 0 {
-        i -= 1;
-        p = fma64(p, x, c[i]);
-    }
-    p
+/// The polynomial of an array of `f32`, lowest power first, at x; `from 1`: without the first coefficient.
+macro_rules! polynomial32 {
+    ($x:expr, $c:ident $(from $first:literal)?) => {
+        polynomial32_from(0 $(+ $first)?, $x, &$c)
+    };
 }
+pub(super) use polynomial32;
+
+/// The same for a constant array of `f64` with at most 24 coefficients.
+macro_rules! polynomial64 {
+    ($x:expr, $c:ident $(from $first:literal)?) => {{
+        let x: f64 = $x;
+        let mut p = stored!($c[$c.len() - 1]);
+        polynomial64!(x p $c (0 $(+ $first)?): 22 21 20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0);
+        p
+    }};
+    ($x:ident $p:ident $c:ident $first:tt: $($place:literal)*) => { $(
+        if $place + 1 < $c.len() && $place >= $first {
+            // Elsewhere this is never run, but it has to name a coefficient.
+            $p = fma64($p, $x, stored!($c[if $place < $c.len() { $place } else { 0 }]));
+        }
+    )* };
+}
+pub(super) use polynomial64;
+
+/// A constant of `f64`. On a device it comes from constant memory, which takes one instruction, or none within a loop; as a part of the
+/// code it would be two each time.
+#[cfg(target_os = "cuda")]
+macro_rules! stored {
+    ($value:expr) => {{
+        let value: f64;
+        // SAFETY: it declares a constant, and reads it.
+        unsafe {
+            core::arch::asm!(
+                // In one line: a line with a brace alone ends a kernel for who reads PTX by lines.
+                "{{ .const .align 8 .b64 stored = {bits}U; ld.const.f64 {value}, [stored]; }}",
+                bits = const f64::to_bits($value),
+                value = out(reg64) value,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        value
+    }};
+}
+#[cfg(not(target_os = "cuda"))]
+macro_rules! stored {
+    ($value:expr) => {
+        const { $value }
+    };
+}
+pub(super) use stored;
 
 /// a + b and its rounding error, for |a| >= |b| or a = 0.
 #[inline(always)]

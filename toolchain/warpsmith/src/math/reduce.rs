@@ -95,11 +95,12 @@ pub fn reduce64(x: f64) -> Reduced<f64> {
     if !smaller64(x, MODERATE64) {
         return reduce64_large(x);
     }
-    let shifted = fma64(x, TWO_OVER_PI_F64, ROUND64);
+    let shifted = fma64(x, stored!(TWO_OVER_PI_F64), ROUND64);
     let n = shifted - ROUND64;
-    let r1 = fma64(-n, REDUCE_F64[0], x);
-    let r = fma64(-n, REDUCE_F64[1], r1);
-    let over = fma64(n, REDUCE_F64[2], fma64(n, REDUCE_F64[1], r - r1));
+    let r1 = fma64(-n, stored!(REDUCE_F64[0]), x);
+    let second = stored!(REDUCE_F64[1]);
+    let r = fma64(-n, second, r1);
+    let over = fma64(n, stored!(REDUCE_F64[2]), fma64(n, second, r - r1));
     Reduced { quadrant: shifted.to_bits() as i32, r, over }
 }
 

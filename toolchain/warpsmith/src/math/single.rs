@@ -100,7 +100,7 @@ fn turn(value: f32, quadrant: i32) -> f32 {
 /// 2^f for |f| <= 1/2.
 #[inline(always)]
 fn exp2_fraction(f: f32) -> f32 {
-    fma32(polynomial32(f, &EXP2_F32), f, 1.0)
+    fma32(polynomial32!(f, EXP2_F32), f, 1.0)
 }
 
 /// x * 2^n for x and a result in the range of normal numbers, n in the low bits of `shifted`.
@@ -135,7 +135,7 @@ fn scale_wide(x: f32, n: f32) -> f32 {
 /// e^r for |r| <= (ln 2)/2.
 #[inline(always)]
 fn exp_fraction(r: f32) -> f32 {
-    fma32(fma32(polynomial32(r, &EXP_F32), r, 1.0), r, 1.0)
+    fma32(fma32(polynomial32!(r, EXP_F32), r, 1.0), r, 1.0)
 }
 
 /// e^x.
@@ -189,7 +189,7 @@ fn logarithm_special(x: f32, result: f32) -> f32 {
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
     let (e, f) = mantissa(x);
-    let q = fma32(polynomial32(f, &LN_F32), f, -0.5);
+    let q = fma32(polynomial32!(f, LN_F32), f, -0.5);
     let result = fma32(e, LN2_SS[0], fma32(q, f * f, f));
     logarithm_special(x, result)
 }
@@ -201,7 +201,7 @@ pub fn log2(x: f32) -> f32 {
     // e + f / ln 2 and what its rounding lost: e is 0 or larger.
     let sum = fma32(f, LOG2E_F32[0], e);
     let lost = fma32(f, LOG2E_F32[0], e - sum);
-    let rest = fma32(f * f, polynomial32(f, &LOG2_F32), fma32(f, LOG2E_F32[1], lost));
+    let rest = fma32(f * f, polynomial32!(f, LOG2_F32), fma32(f, LOG2E_F32[1], lost));
     logarithm_special(x, sum + rest)
 }
 
@@ -212,7 +212,7 @@ pub fn log10(x: f32) -> f32 {
     let whole = e * LOG10_2_F32[0];
     let sum = fma32(f, LOG10E_F32[0], whole);
     let lost = fma32(e, LOG10_2_F32[1], fma32(f, LOG10E_F32[0], whole - sum));
-    let rest = fma32(f * f, polynomial32(f, &LOG10_F32), fma32(f, LOG10E_F32[1], lost));
+    let rest = fma32(f * f, polynomial32!(f, LOG10_F32), fma32(f, LOG10E_F32[1], lost));
     logarithm_special(x, sum + rest)
 }
 
@@ -235,7 +235,7 @@ fn log2_parts(x: f32) -> (f32, f32) {
     let s_low = fma32(z + z, z_low, s_low);
     // C + s Q(s) in two parts, times z^3 = z s.
     let (c, c_low) =
-        sum32(TWO_THIRDS_LOG2E_F32[0], fma32(s, polynomial32(s, &POW_Z_F32), TWO_THIRDS_LOG2E_F32[1]));
+        sum32(TWO_THIRDS_LOG2E_F32[0], fma32(s, polynomial32!(s, POW_Z_F32), TWO_THIRDS_LOG2E_F32[1]));
     let (cube, cube_low) = product32(z, s);
     let cube_low = fma32(z, s_low, fma32(z_low, s, cube_low));
     let (tail, tail_low) = product32(cube, c);
@@ -269,7 +269,7 @@ pub fn pow(x: f32, y: f32) -> f32 {
 pub fn tanh(x: f32) -> f32 {
     let a = x.abs();
     let s = x * x;
-    let small = fma32(x * s, polynomial32(s, &TANH_F32), x);
+    let small = fma32(x * s, polynomial32!(s, TANH_F32), x);
     // 1 - 2 / (e^(2a) + 1), 1 from a = 9.1 on
     let a = a.min(10.0);
     let t = a * TWO_LOG2E_F32[0];
@@ -294,7 +294,7 @@ fn exp_parts(a: f32) -> (f32, f32, i32) {
     let exact = fma32(-n, LN2_SS[0], a);
     let r = fma32(-n, LN2_SS[1], exact);
     let lost = fma32(-n, LN2_SS[1], exact - r);
-    let w = fma32(r * r, polynomial32(r, &EXP_F32), lost);
+    let w = fma32(r * r, polynomial32!(r, EXP_F32), lost);
     let v = r + w;
     let (high, low) = sum32(1.0, v);
     (high, low + (w - (v - r)), (shifted.to_bits() - ROUND.to_bits()) as i32)
@@ -315,7 +315,7 @@ fn hyperbolic(a: f32, sign: f32) -> f32 {
 pub fn sinh(x: f32) -> f32 {
     let a = x.abs();
     let s = x * x;
-    let result = if a >= 1.0 { hyperbolic(a, -1.0) } else { fma32(x * s, polynomial32(s, &SINH_F32), x) };
+    let result = if a >= 1.0 { hyperbolic(a, -1.0) } else { fma32(x * s, polynomial32!(s, SINH_F32), x) };
     f32::copysign(result, x)
 }
 
@@ -329,13 +329,12 @@ pub fn cosh(x: f32) -> f32 {
 #[inline(always)]
 pub fn erf(x: f32) -> f32 {
     let a = x.abs();
-    let small = fma32(x, polynomial32(x * x, &ERF_F32), x);
+    let small = fma32(x, polynomial32!(x * x, ERF_F32), x);
     // The last step of the polynomial with what rounding takes from it.
     let limited = a.min(4.0);
-    let [first, rest @ ..] = ERFC_F32;
-    let q = polynomial32(limited, &rest);
-    let p = fma32(q, limited, first);
-    let large = 1.0 - exp2_moderate(p, fma32(q, limited, -p) + first);
+    let q = polynomial32!(limited, ERFC_F32 from 1);
+    let p = fma32(q, limited, ERFC_F32[0]);
+    let large = 1.0 - exp2_moderate(p, fma32(q, limited, -p) + ERFC_F32[0]);
     // NaN is not large.
     f32::copysign(if a >= 1.0 { large } else { small }, x)
 }
