@@ -187,6 +187,15 @@ pub trait Population: Colony {
         self.run(1, enough)
     }
 
+    /// Runs this many generations, or ends sooner once the individuals cannot improve any more, as quickly as possible: the result may
+    /// depend on which thread is faster.
+    ///
+    /// # Errors
+    /// As [`Colony::run`].
+    fn run_freely(&mut self, generations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        self.run(generations, enough)
+    }
+
     /// Returns whether its individuals cannot improve any more: it will restart with the next generation.
     fn is_exhausted(&self) -> bool {
         false

@@ -4,8 +4,10 @@
 //! With f of N tours having an edge, the entropy is the sum of -f/N log2(f/N) over all edges. As all tours have n edges, it falls
 //! by the growth of the sum of f log2 f, over N. Here that growth is in units of 2^-20.
 
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
 use super::super::allocate;
-use super::tour::{Change, NONE, Tour};
+use super::tour::{Change, Tour};
 use antwarp_engine::BackendError;
 
 /// Initial entries per node: tours that are local optima have few different edges.
@@ -13,22 +15,37 @@ const STRIDE: usize = 16;
 
 /// A hash table with linear probing, which grows as needed. Edges whose nodes have near numbers are near each other, as the nodes
 /// themselves are if they are numbered along a short tour.
+///
+/// Threads may count changes while others read: an entry that has an edge keeps it, so the order in which others see what was written
+/// does not matter.
 pub struct Census {
     entries: Vec<Entry>,
     n: usize,
     /// Entries per node, a power of two.
     stride: usize,
-    used: usize,
+    /// Entries that have an edge, or are reserved for one.
+    used: AtomicUsize,
     /// For every f below the number of tours: by how much f log2 f grows with one more tour.
     steps: Vec<u32>,
 }
 
-/// An edge; with [`NONE`] in `low`, no edge.
-#[derive(Clone, Copy, Default)]
+/// An edge, as [`key`] of its nodes; 0: none.
+#[derive(Default)]
 struct Entry {
-    low: u32,
-    high: u32,
-    count: u32,
+    key: AtomicU64,
+    count: AtomicU32,
+}
+
+impl Clone for Entry {
+    fn clone(&self) -> Entry {
+        Entry { key: self.key.load(Relaxed).into(), count: self.count.load(Relaxed).into() }
+    }
+}
+
+/// Returns an edge as a number, which is not 0.
+#[inline]
+fn key(u: u32, v: u32) -> u64 {
+    u64::from(u.min(v)) << 32 | u64::from(u.max(v))
 }
 
 impl Census {
@@ -38,7 +55,7 @@ impl Census {
     /// If memory is short.
     pub fn new(n: u32, tours: u32) -> Result<Census, BackendError> {
         let steps = (0..tours).map(step).collect();
-        let mut census = Census { entries: Vec::new(), n: n as usize, stride: STRIDE, used: 0, steps };
+        let mut census = Census { entries: Vec::new(), n: n as usize, stride: STRIDE, used: 0.into(), steps };
         census.clear()?;
         Ok(census)
     }
@@ -54,8 +71,7 @@ impl Census {
     /// If memory is short.
     pub fn clear(&mut self) -> Result<(), BackendError> {
         self.entries = allocate("the edges' frequencies", self.n * self.stride)?;
-        self.entries.fill(Entry { low: NONE, high: NONE, count: 0 });
-        self.used = 0;
+        self.used = 0.into();
         Ok(())
     }
 
@@ -65,9 +81,8 @@ impl Census {
     /// If memory is short.
     pub fn add_tour(&mut self, tour: &Tour, by: i32) -> Result<(), BackendError> {
         self.make_room(tour.n() as usize)?;
-        for p in 0..tour.n() {
-            self.add(tour.at(p), tour.at(tour.after(p)), by);
-        }
+        let new = (0..tour.n()).filter(|&p| self.add(tour.at(p), tour.at(tour.after(p)), by)).count();
+        *self.used.get_mut() += new;
         Ok(())
     }
 
@@ -77,8 +92,21 @@ impl Census {
     /// If memory is short.
     pub fn change(&mut self, tour: &Tour, changes: &[Change]) -> Result<(), BackendError> {
         self.make_room(changes.len())?;
-        tour.compare(changes, |u, v, by| self.add(u, v, by));
+        self.change_beside(tour, changes);
         Ok(())
+    }
+
+    /// As [`Census::change`], while other threads read and change counts; false, without an effect, if there is too little room.
+    pub fn change_beside(&self, tour: &Tour, changes: &[Change]) -> bool {
+        // At least a quarter of the table stays free.
+        let most = self.entries.len() / 4 * 3;
+        let is_room = self.used.fetch_add(changes.len(), Relaxed) + changes.len() <= most;
+        let mut new = 0;
+        if is_room {
+            tour.compare(changes, |u, v, by| new += usize::from(self.add(u, v, by)));
+        }
+        self.used.fetch_sub(changes.len() - new, Relaxed);
+        is_room
     }
 
     /// Returns the cost of replacing a tour of the population by itself with changes; approximate if the tour was changed since it
@@ -89,7 +117,7 @@ impl Census {
         tour.compare(changes, |u, v, by| {
             let (count, last) = (self.count(u, v) as usize, self.steps.len() - 1);
             loss += if by < 0 {
-                -i64::from(self.steps[count.saturating_sub(1)])
+                -i64::from(self.steps[count.saturating_sub(1).min(last)])
             } else {
                 i64::from(self.steps[count.min(last)])
             };
@@ -99,44 +127,73 @@ impl Census {
 
     /// Returns how many tours have an edge.
     pub fn count(&self, u: u32, v: u32) -> u32 {
-        self.entries[self.find(u, v)].count
-    }
-
-    fn add(&mut self, u: u32, v: u32, by: i32) {
-        let at = self.find(u, v);
-        let entry = &mut self.entries[at];
-        self.used += usize::from(entry.low == NONE);
-        (entry.low, entry.high) = (u.min(v), u.max(v));
-        entry.count = entry.count.wrapping_add_signed(by);
-    }
-
-    /// Returns where an edge is or would be.
-    #[inline]
-    fn find(&self, u: u32, v: u32) -> usize {
-        let (low, high) = (u.min(v), u.max(v));
-        let hash = (high.wrapping_mul(0x9e37_79b1) >> 16) as usize;
-        let mut at = low as usize * self.stride + (hash & (self.stride - 1));
+        let key = key(u, v);
+        let mut at = self.place(key);
         loop {
-            let entry = &self.entries[at];
-            if entry.low == NONE || (entry.low, entry.high) == (low, high) {
-                return at;
+            match self.entries[at].key.load(Relaxed) {
+                there if there == key => return self.entries[at].count.load(Relaxed),
+                0 => return 0,
+                _ => at = self.next(at),
             }
-            at = if at + 1 == self.entries.len() { 0 } else { at + 1 };
         }
+    }
+
+    /// Adds to the count of an edge; returns whether it is new.
+    fn add(&self, u: u32, v: u32, by: i32) -> bool {
+        let key = key(u, v);
+        let (mut at, mut is_new) = (self.place(key), false);
+        loop {
+            let entry = &self.entries[at].key;
+            let there = match entry.load(Relaxed) {
+                0 => {
+                    let before = entry.compare_exchange(0, key, Relaxed, Relaxed);
+                    is_new = before.is_ok();
+                    before.map_or_else(|other| other, |_| key)
+                }
+                there => there,
+            };
+            if there == key {
+                break;
+            }
+            at = self.next(at);
+        }
+        self.entries[at].count.fetch_add(by as u32, Relaxed);
+        is_new
+    }
+
+    /// Returns where the search for an edge begins.
+    #[inline]
+    fn place(&self, key: u64) -> usize {
+        let hash = ((key as u32).wrapping_mul(0x9e37_79b1) >> 16) as usize;
+        (key >> 32) as usize * self.stride + (hash & (self.stride - 1))
+    }
+
+    /// Returns the place after this one.
+    #[inline]
+    fn next(&self, at: usize) -> usize {
+        if at + 1 == self.entries.len() { 0 } else { at + 1 }
     }
 
     /// Makes room for another `edges`, so that half of the table stays free.
-    fn make_room(&mut self, edges: usize) -> Result<(), BackendError> {
-        if 2 * (self.used + edges) <= self.entries.len() {
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn make_room(&mut self, edges: usize) -> Result<(), BackendError> {
+        if 2 * (*self.used.get_mut() + edges) <= self.entries.len() {
             return Ok(());
         }
         let mut old = std::mem::take(&mut self.entries);
-        old.retain(|entry| entry.count > 0);
+        old.retain_mut(|entry| *entry.count.get_mut() > 0);
         while 2 * (old.len() + edges) > self.n * self.stride {
             self.stride *= 2;
         }
         self.clear()?;
-        old.iter().for_each(|entry| self.add(entry.low, entry.high, entry.count as i32));
+        let mut used = 0;
+        for mut entry in old {
+            let (key, count) = (*entry.key.get_mut(), *entry.count.get_mut());
+            used += usize::from(self.add((key >> 32) as u32, key as u32, count as i32));
+        }
+        self.used = used.into();
         Ok(())
     }
 }

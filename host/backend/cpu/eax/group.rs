@@ -1,5 +1,7 @@
 //! A group of tours that evolves independently.
 
+mod freely;
+
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -46,7 +48,7 @@ pub struct Group {
     tours: Vec<Tour>,
     /// Lengths; `i64::MAX` where there is no tour.
     costs: Vec<i64>,
-    census: Census,
+    pub census: Census,
     /// Number of tours that exist.
     built: usize,
     /// The generation in which it started or restarted; and whether its first tours are given ones.
@@ -123,7 +125,7 @@ impl Group {
         if self.built < size {
             return self.build(shared, enough);
         }
-        let ring = self.ring(Stream::new(shared.spec.seed, number, u32::MAX - self.first));
+        let ring = self.ring(shared, number);
         let pairs: Vec<(usize, usize)> = (0..size).map(|i| (ring[i], ring[(i + 1) % size])).collect();
         let mut is_any = false;
         for some in pairs.chunks(size.div_ceil(size.div_ceil(MOST_PAIRS))) {
@@ -252,9 +254,10 @@ impl Group {
         Ok(())
     }
 
-    /// Returns the places in a random cyclic order.
-    fn ring(&self, stream: Stream) -> Vec<usize> {
-        let mut ring: Vec<usize> = (0..self.tours.len()).collect();
+    /// Returns the places in the random cyclic order of a generation.
+    fn ring(&self, shared: &Shared<'_>, number: u32) -> Vec<usize> {
+        let stream = Stream::new(shared.spec.seed, number, u32::MAX - self.first);
+        let mut ring: Vec<usize> = (0..self.costs.len()).collect();
         for i in (1..ring.len()).rev() {
             ring.swap(i, stream.step(i as u32).below(0, i as u32 + 1) as usize);
         }

@@ -7,7 +7,7 @@
 //!
 //! Decisions use only integers, and quotients in double precision, which are correctly rounded everywhere. A population depends on
 //! the seed but not on the number of threads: the number of pairs crossed at the same time is fixed, and so is what they see of
-//! each other.
+//! each other. Only [`Population::run_freely`] makes one that depends on which thread is faster.
 
 mod census;
 mod child;
@@ -249,6 +249,20 @@ impl Population for CpuEax<'_> {
             self.generation(Some(sharing), enough)?;
             self.look();
         }
+        Ok(self.state)
+    }
+
+    fn run_freely(&mut self, generations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
+        let number = self.shared.spec.first_generation + self.state.iterations + 1;
+        let [group] = &mut self.groups[..] else { return self.run(generations, enough) };
+        if !self.begun || self.state.done != 0 || group.is_exhausted() {
+            return self.run(generations.min(1), enough);
+        }
+        let begin = Instant::now();
+        let done = group.run_freely(&self.shared, (number, generations), enough);
+        self.look();
+        self.state.iterations += done?;
+        self.phases.construction += begin.elapsed();
         Ok(self.state)
     }
 

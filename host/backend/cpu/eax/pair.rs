@@ -20,8 +20,8 @@ pub struct Desk {
     deck: Vec<u32>,
     /// The AB-cycles of a child.
     set: Vec<u32>,
-    /// The first parent with the chosen changes.
-    tour: Tour,
+    /// The first parent with the chosen changes: the last heir, if there was one.
+    pub tour: Tour,
 }
 
 /// A child that replaces its parent.

@@ -1,5 +1,6 @@
 //! Populations as a whole.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -106,7 +107,9 @@ fn runs_that_share_a_population_come_to_what_one_comes_to_alone() {
     };
     std::thread::scope(|s| {
         let runs: Vec<_> = all.iter().map(|lockstep| s.spawn(|| share(lockstep))).collect();
-        while ended.load(Ordering::Relaxed) < 3 && !runs.iter().any(|run| run.is_finished()) {
+        // A run that is over without having ended has failed. One that has ended may still have messages for the others.
+        let over = || runs.iter().filter(|run| run.is_finished()).count() as u32;
+        while over() <= ended.load(Ordering::Relaxed) && ended.load(Ordering::Relaxed) < 3 {
             for from in &all {
                 while let Some(told) = from.collect() {
                     let others = all.iter().filter(|to| to.own() != from.own());
@@ -208,5 +211,82 @@ fn a_population_that_is_none() {
     for individuals in [vec![], vec![0; 400], (0..400).collect()] {
         let population = population(&problem, &spec, FirstIndividuals::Given(individuals));
         assert!(matches!(population, Err(BackendError::Population { tours: 8, nodes: 50 })));
+    }
+}
+
+/// Runs a population freely on this many threads until nothing can come of it any more, or something is enough; returns it.
+fn run_freely<'p>(problem: &'p Problem, spec: &GeneticSpec, threads: usize, enough: Enough) -> CpuEax<'p> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| {
+        let mut population = CpuEax::new(problem, spec, FirstIndividuals::Random).unwrap();
+        population.run(0, &|| false).unwrap();
+        while !population.is_exhausted() && population.state.done == 0 && !enough() {
+            population.run_freely(3, enough).unwrap();
+        }
+        population
+    })
+}
+
+/// Checks that all tours are tours, their lengths, and in how many tours each edge is.
+fn check_group(population: &mut CpuEax<'_>, instance: &Instance) {
+    let problem = population.shared.nodes.problem;
+    let (individuals, costs) = individuals(population);
+    let mut counts = HashMap::new();
+    for (individual, cost) in individuals.iter().zip(&costs) {
+        assert_eq!(instance.check_tour(&problem.original(individual)).unwrap(), *cost);
+        for (i, &u) in individual.iter().enumerate() {
+            let v = individual[(i + 1) % individual.len()];
+            *counts.entry((u.min(v), u.max(v))).or_insert(0) += 1;
+        }
+    }
+    let census = &population.groups[0].census;
+    let pairs = (0..problem.n()).flat_map(|u| (u + 1..problem.n()).map(move |v| (u, v)));
+    pairs.for_each(|(u, v)| assert_eq!(census.count(v, u), counts.get(&(u, v)).copied().unwrap_or(0)));
+    let state = population.state;
+    assert!(state.best_cost <= costs.iter().copied().min().unwrap());
+    assert_eq!(instance.check_tour(&problem.original(&population.best_tour)).unwrap(), state.best_cost);
+}
+
+#[test]
+fn free_threads_end_with_tours_as_short() {
+    let instance = generate::uniform(200, 9).unwrap();
+    let problem = problem(&instance);
+    let spec = GeneticSpec { transfer_every: 0, ..spec(&problem, (40, 1), None) };
+    let in_order = {
+        let mut population = population(&problem, &spec, FirstIndividuals::Random).unwrap();
+        while !population.is_exhausted() {
+            population.run(1, &|| false).unwrap();
+        }
+        population.costs().unwrap().into_iter().min().unwrap()
+    };
+    for threads in [1, 5] {
+        let mut free = run_freely(&problem, &spec, threads, &|| false);
+        check_group(&mut free, &instance);
+        assert!(
+            free.state.best_cost as f64 <= in_order as f64 * 1.005,
+            "{} {in_order}",
+            free.state.best_cost
+        );
+        assert!(free.state.iterations > 3);
+        // One at most, since it is exhausted.
+        let before = free.state.iterations;
+        assert!(free.run_freely(0, &|| false).unwrap().iterations == before);
+    }
+}
+
+#[test]
+fn free_threads_end_at_a_target_and_when_it_is_enough() {
+    let instance = generate::uniform(150, 3).unwrap();
+    let problem = problem(&instance);
+    let without = GeneticSpec { transfer_every: 0, ..spec(&problem, (30, 1), None) };
+    let best = run_freely(&problem, &without, 1, &|| false).state.best_cost;
+    let target = best + best / 100;
+    let mut ends = run_freely(&problem, &GeneticSpec { target, ..without.clone() }, 3, &|| false);
+    assert!(ends.state.done == 1 && ends.state.best_cost <= target);
+    check_group(&mut ends, &instance);
+    for calls in [1, 40, 300, 2000] {
+        let so_far = AtomicU32::new(0);
+        let enough = || so_far.fetch_add(1, Ordering::Relaxed) > calls;
+        check_group(&mut run_freely(&problem, &without, 3, &enough), &instance);
     }
 }
