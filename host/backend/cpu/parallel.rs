@@ -4,6 +4,8 @@
 //! geometry) would make each loop compile once per body, with the body inlined in several places. The bodies here run for
 //! microseconds, so the call costs nothing.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 
 use super::Quad;
@@ -26,8 +28,14 @@ pub(super) fn all_with_memory(
     quads: usize,
     body: &(dyn Fn(&mut [Quad], u32) -> bool + Sync),
 ) -> bool {
-    let memory = || vec![Quad::default(); quads];
-    (0..count).into_par_iter().map_init(memory, |memory, index| body(memory, index)).all(|is_done| is_done)
+    // A thread takes the next number when it is free: parts of fixed size would wait for the slowest thread.
+    let next = AtomicU32::new(0);
+    let threads = (rayon::current_num_threads() as u32).min(count);
+    (0..threads).into_par_iter().with_max_len(1).all(|_| {
+        let mut memory = vec![Quad::default(); quads];
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        numbers.take_while(|&number| number < count).all(|number| body(&mut memory, number))
+    })
 }
 
 /// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.

@@ -1,11 +1,12 @@
 //! Rounds: the trials of a tour, and the merge of their changes.
 //!
-//! Where there are several tours, a thread that is free takes the next tour and makes all of its rounds. No thread waits for another at
-//! the end of a round, so one that shares its processor with another process delays nobody. Only once all tours are taken, free threads
-//! take trials of the tours that are left.
+//! Where there are as many tours as keep all threads busy, a thread makes rounds of one tour alone. It never waits for another, so one that
+//! shares its processor with another process delays nobody. With fewer tours, threads share the trials of a round.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use antwarp_core::geometry::{Geometry, Places};
 use antwarp_core::lin_kernighan::Tour;
@@ -14,9 +15,10 @@ use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound};
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
+use rayon::prelude::*;
 
 use super::super::processor::for_this_processor;
-use super::super::{QUAD_WORDS, Together, parallel};
+use super::super::{QUAD_WORDS, Quad, Together, parallel};
 use super::chain::Chain;
 use antwarp_engine::{Enough, Problem};
 use antwarp_instance::parallel::{each, each_of};
@@ -25,6 +27,11 @@ use antwarp_instance::parallel::{each, each_of};
 for_this_processor!(run_trial, run_trial_new, trial::run, [R: Reach, G: Geometry], (
     team: Serial, reach: R, tour: Tour<G>, memory: *mut u32, round: TrialRound, stream: Stream, trial: u32, changes: TrialChanges
 ));
+
+/// Memory of a trial.
+const QUADS: usize = (trial::WORDS as usize).div_ceil(QUAD_WORDS);
+/// In how many turns a tour's rounds are made: with one, threads would wait longer for the last ones.
+const TURNS: usize = 4;
 
 /// What all threads read.
 pub(super) struct Rounds<'a, G: Geometry> {
@@ -48,6 +55,10 @@ pub(super) struct Done {
 impl<G: Geometry> Rounds<'_, G> {
     /// Makes these rounds of all tours.
     pub(super) fn run(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
+        // With fewer tours, too many threads would have none.
+        if 4 * chains.len() >= 3 * rayon::current_num_threads() {
+            return self.run_apart(chains, rounds, enough);
+        }
         let (first, offered) = (AtomicU64::new(0), AtomicU64::new(0));
         // Also a single tour is worked on by a thread of the pool: from outside, every loop would wake one up and wait for it.
         each_of(chains, 0, &|index, chain| {
@@ -65,6 +76,88 @@ impl<G: Geometry> Rounds<'_, G> {
             offered.fetch_add(last, Ordering::Relaxed);
         });
         Done { trials: first.into_inner(), offered: offered.into_inner() }
+    }
+
+    /// Makes these rounds of all tours. A thread makes some rounds of a tour alone, then some of the tour that has waited longest.
+    fn run_apart(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
+        struct Turn<'c> {
+            number: usize,
+            chain: &'c mut Chain,
+            next: usize,
+            made: u64,
+            offered: u64,
+        }
+        let turn = |(number, chain)| Turn { number, chain, next: 0, made: 0, offered: 0 };
+        let waiting: VecDeque<Turn<'_>> = chains.iter_mut().enumerate().map(turn).collect();
+        let (waiting, done) = (Mutex::new(waiting), Mutex::new(Done::default()));
+        let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let at_a_time = rounds.len().div_ceil(TURNS);
+        let work = |_| {
+            let mut memory = vec![Quad::default(); QUADS];
+            while let Some(mut turn) = take() {
+                let end = (turn.next + at_a_time).min(rounds.len());
+                let is_over = rounds[turn.next..end].iter().any(|&round| {
+                    if enough() {
+                        return true;
+                    }
+                    turn.made += self.find_alone((turn.number, turn.chain), round, &mut memory, enough);
+                    turn.offered = self.merge_alone(turn.chain, round);
+                    false
+                });
+                turn.next = end;
+                if is_over || end == rounds.len() {
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    done.offered += turn.offered;
+                    if turn.number == 0 {
+                        done.trials = turn.made;
+                    }
+                } else {
+                    waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(turn);
+                }
+            }
+        };
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(work);
+        done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the trials of a tour on this thread alone; returns how many were made.
+    fn find_alone(
+        &self,
+        (number, chain): (usize, &mut Chain),
+        round: TrialRound,
+        memory: &mut [Quad],
+        enough: Enough,
+    ) -> u64 {
+        match self.reach {
+            None => self.find_alone_by(Deep, (number, chain), round, memory, enough),
+            Some(reach) => self.find_alone_by(reach, (number, chain), round, memory, enough),
+        }
+    }
+
+    fn find_alone_by<R: Reach>(
+        &self,
+        reach: R,
+        (number, chain): (usize, &mut Chain),
+        round: TrialRound,
+        memory: &mut [Quad],
+        enough: Enough,
+    ) -> u64 {
+        let (tour, changes) = self.view(chain).get();
+        let stream = Stream::new(round.seed, round.number, number as u32);
+        let mut made = 0;
+        for trial in 0..round.trials {
+            // SAFETY: the tour, its changes and the memory belong to this thread.
+            unsafe {
+                if enough() {
+                    changes.count.set(trial, 0);
+                    continue;
+                }
+                made += 1;
+                let memory = memory.as_mut_ptr().cast();
+                run_trial(Serial, reach, tour, memory, round, stream, trial, changes);
+            }
+        }
+        made
     }
 
     /// Makes some trials of a tour, which has this number; returns how many were made.
@@ -92,35 +185,46 @@ impl<G: Geometry> Rounds<'_, G> {
         let view = self.view(chain);
         let made = AtomicU64::new(0);
         let stream = Stream::new(round.seed, round.number, number as u32);
-        parallel::each_with_memory(
-            trials.len(),
-            (trial::WORDS as usize).div_ceil(QUAD_WORDS),
-            &|memory, index| {
-                let (trial, (tour, changes)) = (trials.start + index as u32, view.get());
-                // SAFETY: the memory belongs to this thread; a trial has its own places.
-                unsafe {
-                    if enough() {
-                        changes.count.set(trial, 0);
-                        return;
-                    }
-                    made.fetch_add(1, Ordering::Relaxed);
-                    let memory = memory.as_mut_ptr().cast();
-                    run_trial(Serial, reach, tour, memory, round, stream, trial, changes);
+        parallel::each_with_memory(trials.len(), QUADS, &|memory, index| {
+            let (trial, (tour, changes)) = (trials.start + index as u32, view.get());
+            // SAFETY: the memory belongs to this thread; a trial has its own places.
+            unsafe {
+                if enough() {
+                    changes.count.set(trial, 0);
+                    return;
                 }
-            },
-        );
+                made.fetch_add(1, Ordering::Relaxed);
+                let memory = memory.as_mut_ptr().cast();
+                run_trial(Serial, reach, tour, memory, round, stream, trial, changes);
+            }
+        });
         made.into_inner()
     }
 
     /// Makes the changes that the trials of a round found; returns how many these were.
     pub(super) fn merge(&self, chain: &mut Chain, round: TrialRound) -> u64 {
+        self.merge_with(chain, round, |n, place| each(n, 1 << 10, place))
+    }
+
+    /// Does the same on this thread alone.
+    fn merge_alone(&self, chain: &mut Chain, round: TrialRound) -> u64 {
+        self.merge_with(chain, round, |n, place| (0..n).for_each(place))
+    }
+
+    /// Does the same; `each` calls a function with each position.
+    fn merge_with(
+        &self,
+        chain: &mut Chain,
+        round: TrialRound,
+        each: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
+    ) -> u64 {
         let (tour, changes) = self.view(chain).get();
         let board = chain.board();
         // SAFETY: the tour and its arrays belong to this thread.
         let merged: Merged = unsafe { merge::plan(Serial, tour, board, changes, round.trials) };
         if merged.cuts > 0 {
             let together = Together((tour, changes, board, chain.next()));
-            each(self.problem.n() as usize, 1 << 10, &|position| {
+            each(self.problem.n() as usize, &|position| {
                 let (tour, changes, board, next) = together.get();
                 // SAFETY: a position belongs to one thread; where nodes go is a permutation.
                 unsafe { merge::place(tour, board, changes, merged.cuts, position as u32, next) };
