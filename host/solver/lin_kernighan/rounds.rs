@@ -13,13 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use super::cross::{self, Kicks, Restart, Starts};
 use super::epochs::{Epochs, Kept};
+use super::means::LEAST;
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{NODES, Spec};
 use crate::engine::{
     BackendError, Budget, Deadline, Engine, Enough, LinKernighan, Population, Reached, State, Status, Stop,
-    StopReason, Trials,
+    StopReason, Trials, next_units,
 };
 use crate::solver::haste::MANY;
 
@@ -175,6 +176,8 @@ pub(super) struct Rounds<'a> {
     waiting: Vec<u32>,
     /// The best tours when epochs ended.
     bests: Vec<Vec<u32>>,
+    /// Generations of the next batch.
+    generations: u64,
     ended: Option<StopReason>,
 }
 
@@ -229,6 +232,7 @@ impl<'a> Rounds<'a> {
             kept: Kept::default(),
             waiting: Vec::new(),
             bests: Vec::new(),
+            generations: 1,
             ended: None,
             plan,
         })
@@ -495,6 +499,7 @@ impl<'a> Rounds<'a> {
             kicked.tours.extend(best);
         }
         let Kicked { each, rate, left, tours } = kicked;
+        self.generations = 1;
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
         match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.deadline.stop) {
             Err(BackendError::OutOfMemory { .. }) => {
@@ -660,7 +665,7 @@ impl<'a> Rounds<'a> {
         let best = self.best_tour()?;
         self.bests.push(best);
         let began = spent.saturating_sub(self.kept.took);
-        let speed = means.measured(self.now.thread_rate);
+        let speed = means.measured(self.now.thread_rate.max(LEAST));
         let at_most = |end: Duration| cross::at_most(n, speed, end.saturating_sub(began)).max(cross::FEWEST);
         let old = (self.kept.tours.len() / n as usize) as u32;
         self.now.epochs.advance(old, cross::is_restarted(n), at_most);
@@ -823,10 +828,15 @@ impl Engine for Rounds<'_> {
                 let (is_last, latest) = (self.now.epochs.is_last(), self.now.epochs.latest());
                 let is_late = || latest.is_some_and(|latest| budget.deadline.elapsed() >= latest);
                 let enough: Enough = &|| budget.is_over() || is_late();
+                // Threads do not wait for one another between the generations of a batch.
+                let generations = if is_exhausted { 0 } else { self.generations };
+                let begin = Instant::now();
                 let state = match &mut self.partners {
                     Some(partners) if !is_exhausted => population.run_shared(partners, enough),
-                    _ => population.run(u32::from(!is_exhausted), enough),
+                    _ => population.run_freely(u32::try_from(generations).unwrap_or(u32::MAX), enough),
                 };
+                self.generations =
+                    next_units(generations.max(1), generations, begin.elapsed(), budget.deadline.left());
                 let state = match state {
                     Err(BackendError::OutOfMemory { .. }) => {
                         self.partners = None;
