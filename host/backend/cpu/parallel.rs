@@ -38,6 +38,12 @@ pub(super) fn all_with_memory(
     })
 }
 
+/// Does what else waits for a thread of the pool, as the loops of a proof beside a search do: a thread that takes one piece of work after
+/// the other [on each thread](on_each_thread) would not look for it. Must not be called with a lock.
+pub(super) fn give_way() {
+    while rayon::yield_now() == Some(rayon::Yield::Executed) {}
+}
+
 /// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.
 pub(super) fn each_ant((tours, n): (&mut [u32], u32), costs: &mut [i64], quads: usize, body: AntBody) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(costs).enumerate();

@@ -30,6 +30,8 @@ const A_KICK: f64 = 1100.0;
 const A_KICK_IN_PLACE: f64 = 44_000.0;
 /// Several threads cross faster by their number to this power: 16 of them seven to nine times.
 const TOGETHER: f64 = 0.75;
+/// What is assumed instead beside GPUs: fewer tours with more kicks each. More of them have not been tried there.
+const BESIDE_GPUS: f64 = 0.5;
 /// Fewest tours that are worth crossing: with fewer, a single tour is better.
 pub const FEWEST: u32 = 10;
 /// Most tours.
@@ -193,8 +195,8 @@ pub fn begins(n: u32, in_place: bool) -> f64 {
 /// Estimates the seconds that crossing takes until the tours cannot be improved any more: it grows with their number, size and
 /// length; several threads are faster by a power of their number.
 fn seconds(n: u32, count: u32, kicks_a_node: f64, means: Means) -> f64 {
-    let Means { threads, thread: rate, in_place, .. } = means;
-    let threads = f64::from(threads).powf(TOGETHER);
+    let Means { threads, thread: rate, in_place, on_gpus, .. } = means;
+    let threads = f64::from(threads).powf(if on_gpus { BESIDE_GPUS } else { TOGETHER });
     let (a_kick, power) = if in_place { (A_KICK_IN_PLACE, 1.9) } else { (A_KICK, 1.4) };
     f64::from(count) * f64::from(n).powf(power) / (a_kick * rate * threads * kicks_a_node.min(1.0).sqrt())
 }

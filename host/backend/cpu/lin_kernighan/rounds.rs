@@ -15,7 +15,6 @@ use antwarp_core::lin_kernighan::trial::{self, TrialChanges, TrialRound};
 use antwarp_core::operator::{LinKernighan as Deep, Reach, Shallow};
 use antwarp_core::rng::Stream;
 use antwarp_core::team::Serial;
-use rayon::prelude::*;
 
 use super::super::processor::for_this_processor;
 use super::super::{QUAD_WORDS, Quad, Together, parallel};
@@ -92,7 +91,7 @@ impl<G: Geometry> Rounds<'_, G> {
         let (waiting, done) = (Mutex::new(waiting), Mutex::new(Done::default()));
         let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let at_a_time = rounds.len().div_ceil(TURNS);
-        let work = |_| {
+        parallel::on_each_thread(&|_| {
             let mut memory = vec![Quad::default(); QUADS];
             while let Some(mut turn) = take() {
                 let end = (turn.next + at_a_time).min(rounds.len());
@@ -114,9 +113,9 @@ impl<G: Geometry> Rounds<'_, G> {
                 } else {
                     waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(turn);
                 }
+                parallel::give_way();
             }
-        };
-        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(work);
+        });
         done.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -8,8 +8,8 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use antwarp_core::rng::Stream;
-use rayon::prelude::*;
 
+use super::super::super::parallel::give_way;
 use super::super::tour::Tour;
 use super::{Group, PATIENCE, Shared};
 use antwarp_engine::{BackendError, Enough};
@@ -110,11 +110,11 @@ impl Group {
             let is_done = pairs.best <= shared.spec.target;
             pairs.is_over |= is_done || pairs.fruitless >= size || pairs.waited >= PATIENCE as usize * size;
         };
-        let work = |_| {
-            let mut desk = shared.desk();
+        let work = || {
             while !enough()
                 && let Some((mother, father, number)) = next()
             {
+                let mut desk = shared.desk();
                 let a = Arc::clone(&lock(&places[mother]).tour);
                 let b = Arc::clone(&lock(&places[father]).tour);
                 let stream = Stream::new(shared.spec.seed, number, self.first + mother as u32);
@@ -138,14 +138,14 @@ impl Group {
                     // The desk needs another tour: the old one, if nobody crosses it as a father.
                     desk.tour = Arc::try_unwrap(a).or_else(|_| Tour::new(shared.nodes.problem.n()))?;
                 }
+                drop(desk);
                 note(mother, cost);
+                give_way();
             }
             Ok(())
         };
-        // So there is always a mother that nobody crosses.
-        let threads = rayon::current_num_threads().min(size);
-        let worked: Result<(), BackendError> =
-            (0..threads).into_par_iter().with_max_len(1).map(work).collect();
+        // At most one thread for each tour: so there is always a mother that nobody crosses.
+        let worked = rayon::broadcast(|thread| if thread.index() < size { work() } else { Ok(()) });
         let pairs = pairs.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_fruitless = pairs.fruitless >= size;
         let done = pairs.number - number + u32::from(pairs.taken == size);
@@ -158,6 +158,6 @@ impl Group {
         }
         self.judge();
         self.exhausted |= is_fruitless;
-        worked.map(|()| done)
+        worked.into_iter().collect::<Result<(), BackendError>>().map(|()| done)
     }
 }
