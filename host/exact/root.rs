@@ -88,6 +88,8 @@ fn few_cuts(nodes: usize) -> usize {
 fn trials(nodes: usize) -> usize {
     (100_000 / nodes).clamp(12, 50)
 }
+/// Local cuts, which take long, are looked for if there are fewer combs than this.
+const ENOUGH_COMBS: usize = 80;
 /// The nodes of the parts for local cuts: at first, by how many more once the rounds achieve little, and at last.
 const FIRST_ATOMS: usize = 10;
 const MORE_ATOMS: usize = 2;
@@ -282,7 +284,7 @@ impl Ascent<'_, '_> {
                 let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
                 let trials = trials(n) * if is_alone && others.is_empty() { 8 } else { 1 };
                 others.extend(combs(support, &tight, trials, draws, workers));
-                if let Some(atoms) = atoms.filter(|_| !self.watch.is_over()) {
+                if let Some(atoms) = atoms.filter(|_| others.len() < ENOUGH_COMBS && !self.watch.is_over()) {
                     let choices = if is_alone && others.is_empty() { MANY_CHOICES } else { CHOICES };
                     others.extend(local(support, &tight, (atoms, choices), draws, workers));
                 }
