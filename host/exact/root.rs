@@ -177,7 +177,7 @@ impl Ascent<'_, '_> {
                 self.atoms += MORE_ATOMS;
                 self.history.clear();
                 is_late = false;
-                if added == 0 {
+                if added == 0 && !self.watch.is_over() && !self.is_closed_by_lp() {
                     continue;
                 }
             }
@@ -275,23 +275,24 @@ impl Ascent<'_, '_> {
         let active = self.master.active().0;
         let draws = &mut self.draws;
         let is_alone = found.is_empty();
-        let atoms = (n <= MOST_WITH_LOCAL).then_some(self.atoms);
-        let (of_trees, others) = workers.both(
-            || blossoms(support),
+        let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
+        let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
+        let (of_trees, mut others) = workers.both(
+            || blossoms(support, self.watch),
             |workers| {
-                let cuts: Vec<&Cut> = active.iter().map(|cut| &**cut).collect();
                 let mut others = tighten(support, &cuts, draws, workers);
-                let tight = support.tight(active.iter().flat_map(|cut| cut.sets().iter().cloned()));
                 let trials = trials(n) * if is_alone && others.is_empty() { 8 } else { 1 };
                 others.extend(combs(support, &tight, trials, draws, workers));
-                if let Some(atoms) = atoms.filter(|_| others.len() < ENOUGH_COMBS && !self.watch.is_over()) {
-                    let choices = if is_alone && others.is_empty() { MANY_CHOICES } else { CHOICES };
-                    others.extend(local(support, &tight, (atoms, choices), draws, workers));
-                }
                 others
             },
         );
+        if n <= MOST_WITH_LOCAL && others.len() < ENOUGH_COMBS && !self.watch.is_over() {
+            let choices = if is_alone && others.is_empty() { MANY_CHOICES } else { CHOICES };
+            others.extend(local(support, &tight, (self.atoms, choices), draws, workers));
+        }
         found.extend(of_trees.into_iter().chain(others).map(Arc::new));
+        let mut known = HashSet::new();
+        found.retain(|cut| known.insert(cut.clone()));
         found
     }
 

@@ -352,7 +352,7 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
             let tight = support.tight(cuts.iter().flat_map(|cut| cut.sets().iter().cloned()));
             found.extend(combs(&support, &tight, TRIALS, self.draws, workers));
             if found.is_empty() {
-                found.extend(blossoms(&support));
+                found.extend(blossoms(&support, self.watch));
             }
             if found.is_empty() && support.len() <= MOST_WITH_LOCAL {
                 found.extend(local(&support, &tight, PARTS, self.draws, workers));

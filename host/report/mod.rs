@@ -298,12 +298,13 @@ impl InstanceFacts {
 }
 
 impl Report {
-    /// Adds a lower bound. A published length below it belongs to other lengths.
+    /// Adds a lower bound. A published length below it is not one of this instance, and there is no gap to it.
     pub fn set_bound(&mut self, bound: Option<Bounded>) {
         self.bound = bound;
         if let (Some(known), Some(bound)) = (self.best_known, bound) {
-            self.best_known = Some(known.with_bound(bound.length));
-            self.gap_percent = self.gap_percent.filter(|_| !known.with_bound(bound.length).below_bound);
+            let known = known.with_bound(bound.length);
+            self.best_known = Some(known);
+            self.gap_percent = self.gap_percent.filter(|_| !known.below_bound);
         }
     }
 

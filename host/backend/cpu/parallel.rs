@@ -38,10 +38,18 @@ pub(super) fn all_with_memory(
     })
 }
 
+/// The most pieces of other work that a thread does before it goes on with its own.
+const MOST_PIECES: u32 = 64;
+
 /// Does what else waits for a thread of the pool, as the loops of a proof beside a search do: a thread that takes one piece of work after
-/// the other [on each thread](on_each_thread) would not look for it. Must not be called with a lock.
+/// the other [on each thread](on_each_thread) would not look for it. After some pieces it goes on, although others may wait. Must not be
+/// called with a lock.
 pub(super) fn give_way() {
-    while rayon::yield_now() == Some(rayon::Yield::Executed) {}
+    for _ in 0..MOST_PIECES {
+        if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            break;
+        }
+    }
 }
 
 /// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.

@@ -1,5 +1,7 @@
 //! Blossoms: a handle, and an odd number of edges that leave it and share no nodes.
 
+use antwarp_instance::Watch;
+
 use crate::{Cut, Support};
 
 use super::flow::Network;
@@ -11,13 +13,14 @@ const EPSILON: f64 = 1e-3;
 /// The most nodes of a component of fractional edges that is searched exactly.
 const LARGEST: usize = 500;
 
-/// Finds violated blossoms: by heuristics, and exactly where the components of fractional edges have at most 500 nodes.
-pub fn blossoms(support: &Support) -> Vec<Cut> {
+/// Finds violated blossoms: by heuristics, and if there are none, exactly where the components of fractional edges have at most 500
+/// nodes. Once the watch is over, some are left out.
+pub fn blossoms(support: &Support, watch: &Watch<'_>) -> Vec<Cut> {
     let mut found = Vec::new();
     let whole = Shrunk::identity(support);
     odd_components(&whole, &mut |cut| found.push(cut));
     if found.is_empty() {
-        exact(support, &mut |cut| found.push(cut));
+        exact(support, watch, &mut |cut| found.push(cut));
     }
     found.sort_by(|a, b| a.sets().cmp(b.sets()));
     found.dedup();
@@ -51,7 +54,7 @@ pub(super) fn odd_components(shrunk: &Shrunk, found: &mut dyn FnMut(Cut)) {
 /// cuts of a cut tree for these capacities (A. Letchford, G. Reinelt, D. Theis, *Odd minimum cut sets and b-matchings revisited*,
 /// SIAM Journal on Discrete Mathematics 22, 2008). Edges of value 1 have capacity 0, so each component of fractional edges has a tree
 /// of its own.
-fn exact(support: &Support, found: &mut dyn FnMut(Cut)) {
+fn exact(support: &Support, watch: &Watch<'_>, found: &mut dyn FnMut(Cut)) {
     let whole = Shrunk::identity(support);
     let is_fractional = |x: f64| x < 1.0 - 1e-9;
     let mut partition = Partition::new(support.len());
@@ -61,6 +64,9 @@ fn exact(support: &Support, found: &mut dyn FnMut(Cut)) {
     });
     let mut number = vec![0; support.len()];
     for component in partition.groups() {
+        if watch.is_over() {
+            return;
+        }
         if component.len() < 2 || component.len() > LARGEST {
             continue;
         }

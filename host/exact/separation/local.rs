@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use antwarp_instance::Watch;
+
 use crate::atoms::{short_tour, shortest_tour_of_places};
 use crate::{Cut, Support};
 
@@ -17,14 +19,15 @@ const EPSILON: f64 = 1e-3;
 const ONE: f64 = (1_u64 << 30) as f64;
 /// By which part of its right side a cut must be violated.
 const LEAST: f64 = 1e-3;
-/// The solution does not use edges of smaller values, and by how much they appear longer.
+/// The solution does not use edges of smaller values.
 const UNUSED_BELOW: f64 = 1e-7;
+/// By how much an edge that the solution does not use appears longer.
 const UNUSED: i64 = 1 << 26;
 /// The most tours of a linear program.
 const MOST_TOURS: usize = 80;
-/// Borders above this value are not used: the columns are fewer, and a set with a wide border is in few cuts that other methods miss.
+/// Borders above this value are not used, so that there are fewer columns: nearly as many cuts are found.
 const WIDEST: f64 = 4.7;
-/// The most nodes of a part: the sets that are looked at double with each.
+/// The most nodes of a part: with each, the number of its sets doubles.
 const MOST_NODES: usize = 16;
 /// The largest right side.
 const LARGEST: usize = 48;
@@ -68,7 +71,10 @@ pub fn local(
     });
     let parts: Vec<(&Shrunk, &[u32])> =
         shrunk.iter().flat_map(|(shrunk, parts)| parts.iter().map(move |part| (shrunk, &part[..]))).collect();
-    let found = workers.each(parts.len(), &|number| of_part(parts[number].0, parts[number].1, support.len()));
+    let found = workers.each(parts.len(), &|number| {
+        let (shrunk, part) = parts[number];
+        of_part(shrunk, part, (support.len(), workers.watch))
+    });
     let mut known = HashSet::new();
     found.into_iter().flatten().filter(|cut| known.insert(cut.clone())).collect()
 }
@@ -149,7 +155,7 @@ fn grow(graph: &Support, seed: u32, most: usize, draws: &mut Draws) -> Vec<u32> 
 }
 
 /// Returns the most violated inequality whose atoms are these nodes and the rest, if one is violated.
-fn of_part(shrunk: &Shrunk, part: &[u32], n: usize) -> Option<Cut> {
+fn of_part(shrunk: &Shrunk, part: &[u32], (n, watch): (usize, &Watch<'_>)) -> Option<Cut> {
     let graph = &shrunk.graph;
     let k = part.len() + 1;
     if k < 5 || part.len() >= graph.len() {
@@ -181,6 +187,9 @@ fn of_part(shrunk: &Shrunk, part: &[u32], n: usize) -> Option<Cut> {
     let short = (ONE * (1.0 - 1e-5)) as i64;
     let mut is_proven = false;
     for _ in 0..MOST_TOURS {
+        if watch.is_over() {
+            return None;
+        }
         // Tours that use edges of the solution come first: only these have a mean that is the solution.
         let longer: Vec<i64> =
             distances.iter().zip(&x).map(|(d, &x)| if x > UNUSED_BELOW { *d } else { d + UNUSED }).collect();

@@ -120,7 +120,7 @@ proptest! {
         let mut draws = Draws::new(seed);
         let support = solution(n, &mut draws);
         let least = least_slack_of_blossoms(&support);
-        let cuts = blossoms(&support);
+        let cuts = blossoms(&support, &Watch::new(&|| false));
         prop_assert!(least < 0.0 || cuts.is_empty());
         prop_assert!(least > -2e-3 || !cuts.is_empty(), "{}", least);
         check(&support, &cuts, &mut draws)?;
@@ -169,7 +169,7 @@ proptest! {
         let mut draws = Draws::new(seed);
         let support = solution_of(n, 0.0, &mut draws);
         prop_assert_eq!(subtours(&support), []);
-        prop_assert_eq!(blossoms(&support), []);
+        prop_assert_eq!(blossoms(&support, &Watch::new(&|| false)), []);
         prop_assert_eq!(on(3, |workers| combs(&support, &[], 20, &mut draws, workers)), []);
         prop_assert_eq!(on(3, |workers| local(&support, &[], (atoms, 3), &mut draws, workers)), []);
     }
@@ -191,14 +191,28 @@ fn local_cuts_of_a_prism_are_its_blossoms() {
     for length in [2, 3, 7] {
         let support = prism(length);
         assert_eq!(subtours(&support), []);
-        for cuts in
-            [blossoms(&support), on(3, |workers| local(&support, &[], (8, 10), &mut Draws::new(1), workers))]
-        {
+        for cuts in [
+            blossoms(&support, &Watch::new(&|| false)),
+            on(3, |workers| local(&support, &[], (8, 10), &mut Draws::new(1), workers)),
+        ] {
             assert_ne!(cuts, []);
             for cut in cuts {
                 assert_eq!((cut.right_side(), cut.sets().len()), (10, 4));
                 assert!((support.violation(&cut) - 1.0).abs() < 1e-9);
             }
         }
+    }
+}
+
+#[test]
+fn local_cuts_are_found_in_small_and_large_parts() {
+    for atoms in [8, 12, 16] {
+        let found = (0..60).map(|seed| {
+            let mut draws = Draws::new(seed);
+            let support = solution(18 + seed as usize % 12, &mut draws);
+            on(3, |workers| local(&support, &[], (atoms, 3), &mut draws, workers)).len()
+        });
+        let found = found.sum::<usize>();
+        assert!(found > 20, "{found} in parts of {atoms} nodes");
     }
 }

@@ -829,7 +829,11 @@ impl Engine for Rounds<'_> {
                 let is_late = || latest.is_some_and(|latest| budget.deadline.elapsed() >= latest);
                 let enough: Enough = &|| budget.is_over() || is_late();
                 // Threads do not wait for one another between the generations of a batch.
-                let generations = if is_exhausted { 0 } else { self.generations };
+                let generations = match &self.partners {
+                    _ if is_exhausted => 0,
+                    Some(_) => 1,
+                    None => self.generations,
+                };
                 let begin = Instant::now();
                 let state = match &mut self.partners {
                     Some(partners) if !is_exhausted => population.run_shared(partners, enough),

@@ -105,7 +105,8 @@ impl Census {
         if is_room {
             tour.compare(changes, |u, v, by| new += usize::from(self.add(u, v, by)));
         }
-        self.used.fetch_sub(changes.len() - new, Relaxed);
+        self.used.fetch_sub(changes.len(), Relaxed);
+        self.used.fetch_add(new, Relaxed);
         is_room
     }
 

@@ -1,7 +1,8 @@
 //! Rounds: the trials of a tour, and the merge of their changes.
 //!
-//! Where there are as many tours as keep all threads busy, a thread makes rounds of one tour alone. It never waits for another, so one that
-//! shares its processor with another process delays nobody. With fewer tours, threads share the trials of a round.
+//! Where there are as many tours as keep all threads busy, a thread makes rounds of one tour alone. It waits for others only at the end of
+//! all rounds, so one that shares its processor with another process delays them little. With fewer tours, threads share the trials of a
+//! round.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -257,6 +257,7 @@ pub(super) use polynomial32;
 /// The same for a constant array of `f64` with at most 24 coefficients.
 macro_rules! polynomial64 {
     ($x:expr, $c:ident $(from $first:literal)?) => {{
+        const { assert!($c.len() <= 24, "more coefficients than the list below names") };
         let x: f64 = $x;
         let mut p = stored!($c[$c.len() - 1]);
         polynomial64!(x p $c (0 $(+ $first)?): 22 21 20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0);
@@ -280,7 +281,7 @@ macro_rules! stored {
         // SAFETY: it declares a constant, and reads it.
         unsafe {
             core::arch::asm!(
-                // In one line: a line with a brace alone ends a kernel for who reads PTX by lines.
+                // In one line: a program that reads PTX by lines takes a line with a brace alone for the end of a kernel.
                 "{{ .const .align 8 .b64 stored = {bits}U; ld.const.f64 {value}, [stored]; }}",
                 bits = const f64::to_bits($value),
                 value = out(reg64) value,

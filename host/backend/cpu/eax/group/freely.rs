@@ -28,7 +28,7 @@ struct Pairs {
     taken: usize,
     /// Whether a thread crosses the tour at a place as a mother.
     is_mother: Vec<bool>,
-    /// How many generations come after it.
+    /// How many generations come after the current one.
     left: u32,
     /// The best length, the pairs since it was found, and the pairs in a row without a child.
     best: i64,
@@ -74,8 +74,8 @@ impl Group {
             fruitless: 0,
             is_over: false,
         });
-        // Returns the next pair. A mother that another thread still crosses, in this generation or the one before, has to wait for its
-        // turn, or loses it at the end of the generation.
+        // Returns the next pair. A mother that a thread still crosses, since an earlier generation, has to wait for its turn, or loses it
+        // at the end of the generation.
         let next = || {
             let pairs = &mut *lock(&pairs);
             while !pairs.is_over {
@@ -136,7 +136,8 @@ impl Group {
                 });
                 if cost.is_some() {
                     // The desk needs another tour: the old one, if nobody crosses it as a father.
-                    desk.tour = Arc::try_unwrap(a).or_else(|_| Tour::new(shared.nodes.problem.n()))?;
+                    let other = Arc::try_unwrap(a).or_else(|_| Tour::new(shared.nodes.problem.n()));
+                    desk.tour = other.inspect_err(|_| lock(&pairs).is_over = true)?;
                 }
                 drop(desk);
                 note(mother, cost);
@@ -156,6 +157,8 @@ impl Group {
             // No thread has it any more.
             self.tours.push(Arc::try_unwrap(place.tour).unwrap_or_default());
         }
+        // Pairs after it was found were counted already.
+        self.best = self.best.min(pairs.best);
         self.judge();
         self.exhausted |= is_fruitless;
         worked.into_iter().collect::<Result<(), BackendError>>().map(|()| done)
