@@ -28,7 +28,7 @@ const GREEDY_BEGINS: f64 = 0.04;
 const A_KICK: f64 = 1100.0;
 /// The same for tours kicked in place, where crossing takes time in proportion to n^1.9.
 const A_KICK_IN_PLACE: f64 = 44_000.0;
-/// Several threads cross faster by their number to this power: 16 of them seven to nine times.
+/// Several threads are taken to cross faster by their number to this power.
 const TOGETHER: f64 = 0.75;
 /// What is assumed instead beside GPUs: fewer tours with more kicks each. More of them have not been tried there.
 const BESIDE_GPUS: f64 = 0.5;

@@ -5,8 +5,8 @@ use crate::backend::Backend;
 /// Kicks per second of a CPU thread, and of a GPU, until measured.
 const THREAD: f64 = 10_000.0;
 const GPU: f64 = 1_200_000.0;
-/// The fewest kicks per second of a CPU thread that a plan for later epochs assumes. An early epoch is short: on a busy processor a thread may have waited for most
-/// of it, and does not do so later.
+/// The fewest kicks per second of a CPU thread that a plan for later epochs assumes. An early epoch is short: on a busy processor a thread may
+/// have waited for most of it.
 pub const LEAST: f64 = THREAD / 4.0;
 /// Kicks in place that a thread is assumed to make in the time of one by a trial. For pr2392 it makes about 40,000 instead of 8,000 a
 /// second.

@@ -12,7 +12,7 @@ use crate::back::Order;
 
 /// A device to run kernels on: a GPU, or the CPU. Cheap to clone.
 ///
-/// Its text is its name; of the CPU that [`Device::best`] chose, also why there is no GPU.
+/// Its text is its name. If [`Device::best`] chose the CPU, the text also says why there is no GPU.
 #[derive(Clone)]
 pub struct Device {
     kind: Arc<Kind>,
