@@ -123,8 +123,8 @@ pub struct Known {
     pub proven: bool,
     /// Whether the solution found is better than a proven optimum, which must then be that of another instance with the same name.
     pub other_instance: bool,
-    /// Whether a bound that was proven in this run is higher: then the published length is that of lengths rounded otherwise, or of another
-    /// instance with the same name.
+    /// Whether a bound that was proven in this run is higher. Then the published length does not belong to these lengths; perhaps it was
+    /// computed with others, rounded in another way.
     pub below_bound: bool,
 }
 

@@ -63,9 +63,7 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
 
 /// Describes a published length that is below a bound.
 pub(crate) fn published_below_bound(cost: i64) -> String {
-    format!(
-        "{cost} was published, less than the bound: for lengths rounded otherwise, or for another instance"
-    )
+    format!("{cost} was published, less than the bound: perhaps for lengths rounded otherwise")
 }
 
 fn best_found(report: &Report) -> String {

@@ -255,7 +255,8 @@ impl Population for CpuEax<'_> {
     fn run_freely(&mut self, generations: u32, enough: Enough) -> Result<ColonyState, BackendError> {
         let number = self.shared.spec.first_generation + self.state.iterations + 1;
         let [group] = &mut self.groups[..] else { return self.run(generations, enough) };
-        if !self.begun || self.state.done != 0 || group.is_exhausted() || !group.is_whole() {
+        let is_ready = self.begun && self.state.done == 0 && group.is_whole() && !group.is_exhausted();
+        if !is_ready {
             return self.run(generations.min(1), enough);
         }
         let begin = Instant::now();
