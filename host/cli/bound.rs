@@ -52,8 +52,9 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
-/// The part of the time in which trees are computed if cutting planes follow.
+/// The part of the time in which trees are computed if cutting planes follow, and where these divide the instance into regions.
 const TREES: f64 = 0.2;
+const TREES_BEFORE_REGIONS: f64 = 0.1;
 /// The least time that is suggested.
 const SUGGESTED: Duration = Duration::from_secs(10);
 
@@ -132,7 +133,11 @@ fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Opti
             None
         }
     });
-    let share = if cutting.is_some() { TREES } else { 1.0 };
+    let share = match &cutting {
+        Some(_) if cutting_planes::has_regions(instance) => TREES_BEFORE_REGIONS,
+        Some(_) => TREES,
+        None => 1.0,
+    };
     let ascent = Stop { time: deadline.left().map(|left| left.mul_f64(share)), ..stop.clone() };
     let interrupted = OnceLock::new();
     let enough = || {

@@ -5,7 +5,8 @@ use std::time::Instant;
 use antwarp_instance::{Enough, Instance};
 
 use crate::prove::contradiction;
-use crate::root::{Effort, ascend};
+use crate::regions::{self, ascend_by_regions, is_divisible};
+use crate::root::{Effort, MOST_WITH_LOCAL, ascend};
 use crate::simplex::Solver;
 use crate::{Board, Incumbent, Outcome};
 
@@ -14,22 +15,35 @@ const FEWEST: usize = 5;
 /// Rounds of cuts end once the last ones closed less than this part of the gap: less than in a proof, which has a tree after them.
 const PROGRESS: f64 = 0.000_25;
 
+/// Returns whether [`bound`] divides an instance of closed tours without directions into [regions].
+pub fn has_regions(instance: &Instance) -> bool {
+    instance.len() > MOST_WITH_LOCAL && is_divisible(instance)
+}
+
 /// Raises a lower bound by cutting planes until `enough` says so, or the cuts achieve nothing more. A last pricing then proves what the
 /// last rounds achieved; `closing` ends it. `incumbent` must have a tour. [`Outcome::bound`] is 0 before anything is proven: no cost
-/// is negative.
+/// is negative. Instances that [have regions](has_regions) are divided if there is an `end`.
 pub fn bound(
     solver: &dyn Solver,
     instance: &Instance,
     incumbent: &Incumbent,
     board: &Board,
-    [enough, closing]: [Enough<'_>; 2],
+    (end, [enough, closing]): (Option<Instant>, [Enough<'_>; 2]),
 ) -> Outcome {
     let begin = Instant::now();
     if instance.len() < FEWEST {
         return Outcome::default();
     }
-    let effort = Effort { progress: PROGRESS, enough, closing };
-    let root = ascend(instance, solver, &[], (incumbent, board), &effort);
+    let root = match end.filter(|_| has_regions(instance)) {
+        Some(end) => {
+            let until = (end, [enough, closing]);
+            ascend_by_regions(instance, solver, regions::MOST, (incumbent, board), until)
+        }
+        None => {
+            let effort = Effort { progress: PROGRESS, enough, closing };
+            ascend(instance, solver, &[], (incumbent, board), &effort)
+        }
+    };
     let contradiction = contradiction(root.bound, incumbent.cost());
     let bound = if contradiction.is_some() { 0 } else { root.bound };
     Outcome {

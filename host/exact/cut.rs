@@ -92,6 +92,22 @@ impl Cut {
         Ok(cut)
     }
 
+    /// Returns the same inequality for an instance of `n` nodes, of which this one's are `nodes`. `None` if it does not hold there.
+    pub fn moved(&self, nodes: &[u32], n: usize) -> Option<Cut> {
+        let right_side = match self.family {
+            // All other nodes are like one more, which is in no set.
+            Family::Hypergraph if nodes.len() < n => Cut::shortest(&self.sets, nodes.len() + 1).ok()?,
+            _ => self.right_side,
+        };
+        let mut sets: Vec<Vec<u32>> =
+            self.sets.iter().map(|set| set.iter().map(|&node| nodes[node as usize]).collect()).collect();
+        sets.iter_mut().for_each(|set| set.sort_unstable());
+        let unordered = if self.family == Family::Comb { 1 } else { 0 };
+        sets[unordered..].sort_unstable();
+        let sets = sets.into_iter().map(Into::into).collect();
+        Some(Cut { family: self.family, sets, right_side })
+    }
+
     /// Returns the kind of the cut.
     pub fn family(&self) -> Family {
         self.family
@@ -199,6 +215,25 @@ mod tests {
         assert_eq!(cut.coefficient(0, 1), 2);
         let twice = Cut::from_sets(Family::Hypergraph, sets(&[&[3, 1], &[1, 3]]), 10).unwrap();
         assert_eq!((twice.right_side(), twice.coefficient(1, 2)), (4, 2));
+    }
+
+    #[test]
+    fn a_cut_of_some_nodes_holds_for_all() {
+        // Every node is in a set, so the sets have one atom more among all nodes: those that are in none.
+        let own = sets(&[&[0, 1], &[1, 2], &[3, 4], &[2, 3], &[0, 4]]);
+        let cut = Cut::from_sets(Family::Hypergraph, own, 5).unwrap();
+        let nodes = [7, 3, 9, 1, 5];
+        let moved = cut.moved(&nodes, 11).unwrap();
+        moved.check_shape(11).unwrap();
+        assert!(moved.right_side() > cut.right_side());
+        assert_eq!(moved.coefficient(7, 9), cut.coefficient(0, 2));
+        let comb = sets(&[&[0, 1, 2], &[0, 3], &[1, 4], &[2, 5]]);
+        let comb = Cut::from_sets(Family::Comb, comb, 7).unwrap();
+        let moved = comb.moved(&[10, 8, 6, 4, 2, 0, 1], 11).unwrap();
+        assert_eq!(
+            moved,
+            Cut::from_sets(Family::Comb, sets(&[&[6, 8, 10], &[4, 10], &[2, 8], &[0, 6]]), 11).unwrap()
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The main memory that a proof needs at least.
+//! The main memory that a proof or a bound needs at least.
 
 /// Bytes for each node of an instance: the root's linear program, the edges that are priced, and cuts. Measured.
 const SHARED: usize = 64 << 10;
@@ -9,4 +9,14 @@ const PROGRAM: usize = 48 << 10;
 /// itself. A tree of many nodes needs more.
 pub fn memory(nodes: usize, threads: usize) -> u64 {
     (nodes * (SHARED + threads * PROGRAM)) as u64
+}
+
+/// Bytes for each node of an instance that is divided into regions: its columns and rows. Measured.
+const OF_REGIONS: usize = 8 << 10;
+/// The nodes of a region with its margin, about.
+const REGION: usize = 4000;
+
+/// Returns the bytes that the bound of an instance in [regions](crate::regions) needs on this many threads, besides the instance itself.
+pub fn memory_of_regions(nodes: usize, threads: usize) -> u64 {
+    (nodes * OF_REGIONS + threads * REGION * PROGRAM) as u64
 }

@@ -27,6 +27,8 @@ pub struct Root {
     pub cuts: Vec<Arc<Cut>>,
     /// The linear program, for the tree.
     pub state: State,
+    /// The edges of the last solution with their values. They prove nothing.
+    pub values: Vec<(Edge, f64)>,
     /// The optimum of the linear program. It proves nothing.
     pub objective: f64,
     /// What it took.
@@ -52,6 +54,19 @@ pub struct Work {
     pub separation: f64,
     /// Seconds in pricing.
     pub pricing: f64,
+}
+
+impl Work {
+    /// Adds the work of another root.
+    pub(crate) fn add(&mut self, other: &Work) {
+        self.rounds += other.rounds;
+        self.cuts += other.cuts;
+        self.solves += other.solves;
+        self.iterations += other.iterations;
+        self.lp += other.lp;
+        self.separation += other.separation;
+        self.pricing += other.pricing;
+    }
 }
 
 /// When and how to stop.
@@ -359,6 +374,8 @@ impl Ascent<'_, '_> {
         // Without these columns the tree would start too low.
         while !self.is_closed() && self.price(&last)? > 0 && self.solve(effort.enough)? {}
         self.root.objective = self.master.objective();
+        let values = self.master.edges().iter().zip(self.master.values());
+        self.root.values = values.filter(|(_, x)| **x > 1e-9).map(|(edge, &x)| (*edge, x)).collect();
         self.root.state = self.master.save()?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Lower bounds by cutting planes: those of the root of a proof, without its tree.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use antwarp_exact::Board;
 use antwarp_exact::simplex::Highs;
@@ -12,11 +12,14 @@ use crate::engine::{Deadline, Progress, Stop};
 use crate::instance::Instance;
 use crate::memory;
 
-/// The most nodes of the closed form: of more, a linear program takes so long that spanning trees give better bounds for minutes.
+/// The most nodes of a closed form that is not divided into regions: of more, a linear program takes so long that spanning trees give better
+/// bounds for minutes.
 const MOST: usize = 20_000;
 /// Seconds, for each unit of the square of the number of nodes, after which cutting planes give better bounds than spanning trees: 3 s for 3,000 nodes, 33 s for
 /// 10,000. Half of it is enough on two threads that nobody else uses.
 const SECONDS_PER_SQUARE: f64 = 1.0 / 3e6;
+/// The same for each node of an instance with regions, on one thread: 10 s for 10,000 nodes on two threads.
+const SECONDS_PER_NODE: f64 = 2e-3;
 /// Part of the time in which a tour is searched for, and the most of it.
 const SEARCH: f64 = 0.1;
 const LONGEST_SEARCH: Duration = Duration::from_secs(20);
@@ -46,12 +49,19 @@ impl CuttingPlanes {
     /// # Errors
     /// What is missing for it.
     pub fn new(instance: &Instance) -> Result<CuttingPlanes, String> {
-        if nodes(instance) > MOST {
+        let has_regions = has_regions(instance);
+        if nodes(instance) > MOST && !has_regions {
             let most = if instance.is_symmetric() { MOST } else { MOST / 2 };
             return Err(format!("they handle up to {most} nodes"));
         }
         let no_room = |shortage| format!("not enough main memory for them: {shortage}");
-        memory::check(Prover::memory(instance, 1)).map_err(no_room)?;
+        let threads = rayon::current_num_threads();
+        memory::check(if has_regions {
+            antwarp_exact::memory_of_regions(instance.len(), threads)
+        } else {
+            Prover::memory(instance, 1)
+        })
+        .map_err(no_room)?;
         let highs = Highs::find().map_err(|missing| missing.to_string())?;
         Ok(CuttingPlanes { highs })
     }
@@ -84,10 +94,17 @@ impl CuttingPlanes {
         let reserve = share(PRICING, LONGEST_PRICING).unwrap_or_default();
         let enough = || deadline.is_over() || deadline.left().is_some_and(|left| left <= reserve);
         let closing = || deadline.stop.is_late(deadline.begin);
-        let (length, outcome) =
-            prover.bound(&self.highs, &Board::new(rayon::current_num_threads()), [&enough, &closing]);
+        let end = deadline.left().map(|left| Instant::now() + left.saturating_sub(reserve));
+        let board = Board::new(rayon::current_num_threads());
+        let (length, outcome) = prover.bound(&self.highs, &board, (end, [&enough, &closing]));
         Ok(Some(Found { length, cuts: outcome.cuts, trouble: outcome.trouble }))
     }
+}
+
+/// Returns whether an instance is divided into regions.
+pub fn has_regions(instance: &Instance) -> bool {
+    let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty() && instance.is_symmetric();
+    is_plain && antwarp_exact::has_regions(instance)
 }
 
 /// Returns the nodes of the closed form, or one less.
@@ -98,6 +115,10 @@ fn nodes(instance: &Instance) -> usize {
 /// Returns the time from which on cutting planes give better bounds than spanning trees; `None` if that takes minutes.
 pub fn least_time(instance: &Instance) -> Option<Duration> {
     let nodes = nodes(instance);
+    if has_regions(instance) {
+        let threads = rayon::current_num_threads();
+        return Some(Duration::from_secs_f64(SECONDS_PER_NODE * nodes as f64 / threads as f64));
+    }
     (nodes <= MOST).then(|| Duration::from_secs_f64(SECONDS_PER_SQUARE * (nodes * nodes) as f64))
 }
 

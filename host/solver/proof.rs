@@ -4,6 +4,8 @@ mod beside;
 
 pub use beside::{When, solve};
 
+use std::time::Instant;
+
 use antwarp_exact::certificate::Certificate;
 use antwarp_exact::simplex::{SimplexError, Solver};
 use antwarp_exact::{Board, Incumbent, Outcome, Settings};
@@ -121,7 +123,12 @@ impl<'a> Prover<'a> {
 
     /// Raises a lower bound by cutting planes alone, without a tree, as [`antwarp_exact::bound`] does. Returns the bound on the
     /// internal costs of the instance's tours, and how it was found.
-    pub fn bound(&self, solver: &dyn Solver, board: &Board, until: [Enough<'_>; 2]) -> (i64, Outcome) {
+    pub fn bound(
+        &self,
+        solver: &dyn Solver,
+        board: &Board,
+        until: (Option<Instant>, [Enough<'_>; 2]),
+    ) -> (i64, Outcome) {
         let outcome = antwarp_exact::bound(solver, self.closed(), &self.incumbent, board, until);
         (outcome.bound.saturating_add(self.offset()), outcome)
     }

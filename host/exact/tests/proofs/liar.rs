@@ -19,17 +19,19 @@ tests!(
     an_invented_library_proves_nothing,
 );
 
+/// What is wrong with its answers.
 #[derive(Clone, Copy, PartialEq)]
-enum Lie {
+pub enum Lie {
     None,
     Duals,
     Infeasible,
     NotANumber,
 }
 
-struct Liar {
-    highs: Highs,
-    lie: Lie,
+/// HiGHS, with wrong answers.
+pub struct Liar {
+    pub highs: Highs,
+    pub lie: Lie,
 }
 
 struct Lying {

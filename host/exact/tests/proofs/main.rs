@@ -16,6 +16,7 @@ mod duals;
 mod failures;
 mod liar;
 mod master;
+mod regions;
 mod simplex;
 
 use std::process::ExitCode;
@@ -23,7 +24,10 @@ use std::process::ExitCode;
 use antwarp_exact::simplex::Highs;
 
 fn main() -> ExitCode {
-    harness::run(&[duals::TESTS, failures::TESTS, liar::TESTS, master::TESTS, simplex::TESTS], 1)
+    harness::run(
+        &[duals::TESTS, failures::TESTS, liar::TESTS, master::TESTS, regions::TESTS, simplex::TESTS],
+        1,
+    )
 }
 
 /// Returns HiGHS, or lets the test count as ignored.
