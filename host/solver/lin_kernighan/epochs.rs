@@ -25,7 +25,8 @@ const SHARE_OF_ONE: f64 = 0.25;
 /// Latest end of the epochs that kick a single tour, as a share of the first epoch that crosses tours: these kicks are lost to the
 /// tours that are crossed.
 const ONE: f64 = 0.25;
-/// The same where only the last epoch crosses tours.
+/// The same where only the last epoch crosses tours, in a run shorter than [`VERY_LONG`]: in longer ones nothing would be gained for too
+/// long.
 const ONE_BEFORE_LAST: f64 = 0.125;
 /// An epoch takes place only if it crosses this many times the tours of the one before, or is the last one.
 const GROWTH: f64 = 1.2;
@@ -70,7 +71,8 @@ impl Epochs {
         let crossed_from = ends.last().copied();
         let latest_of_one = match crossed_from {
             None => Some(time),
-            Some(first) => before(first, if first == time { ONE_BEFORE_LAST.min(before_last) } else { ONE }),
+            Some(first) if first == time && time < VERY_LONG => before(first, ONE_BEFORE_LAST.min(before_last)),
+            Some(first) => before(first, ONE),
         };
         ends.extend(std::iter::successors(latest_of_one, |&end| before(end, SHARE_OF_ONE)));
         Epochs { ends, crossed_from, over: 0 }
@@ -216,6 +218,8 @@ mod tests {
         let growing =
             Epochs::of((Duration::ZERO, Duration::from_secs(120)), false, |end| Some(end.as_secs() as u32));
         assert_eq!(seconds(&growing), [1.25, 5.0, 20.0, 40.0, 120.0]);
+        // If only the last epoch crosses tours, a single one is kicked for a quarter of the time.
+        assert_eq!(large(120, FEWEST_EARLY - 1), [1.875, 7.5, 30.0, 120.0]);
         assert_eq!((seconds(&of(1, 0.0)), seconds(&of(0, 0.0))), (vec![1.0], vec![0.0]));
         assert_eq!((of(96, 7.0).is_crossed(), of(96, 7.0).are_crossed()), (false, true));
         assert!(!of(64, 1e9).are_crossed() && of(1, 0.0).is_crossed());
