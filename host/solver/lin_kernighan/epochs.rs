@@ -71,7 +71,9 @@ impl Epochs {
         let crossed_from = ends.last().copied();
         let latest_of_one = match crossed_from {
             None => Some(time),
-            Some(first) if first == time && time < VERY_LONG => before(first, ONE_BEFORE_LAST.min(before_last)),
+            Some(first) if first == time && time < VERY_LONG => {
+                before(first, ONE_BEFORE_LAST.min(before_last))
+            }
             Some(first) => before(first, ONE),
         };
         ends.extend(std::iter::successors(latest_of_one, |&end| before(end, SHARE_OF_ONE)));

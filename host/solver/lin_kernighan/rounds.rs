@@ -176,8 +176,9 @@ pub(super) struct Rounds<'a> {
     waiting: Vec<u32>,
     /// The best tours when epochs ended.
     bests: Vec<Vec<u32>>,
-    /// Generations of the next batch.
+    /// Generations of the next batch, and those that the current population has had.
     generations: u64,
+    generations_made: u32,
     ended: Option<StopReason>,
 }
 
@@ -233,6 +234,7 @@ impl<'a> Rounds<'a> {
             waiting: Vec::new(),
             bests: Vec::new(),
             generations: 1,
+            generations_made: 0,
             ended: None,
             plan,
         })
@@ -499,7 +501,7 @@ impl<'a> Rounds<'a> {
             kicked.tours.extend(best);
         }
         let Kicked { each, rate, left, tours } = kicked;
-        self.generations = 1;
+        (self.generations, self.generations_made) = (1, 0);
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
         match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.deadline.stop) {
             Err(BackendError::OutOfMemory { .. }) => {
@@ -586,7 +588,7 @@ impl<'a> Rounds<'a> {
             self.share_tours(&mut made, budget);
             let population =
                 cross::population(of, seed(self.common_seed()), made.tours, budget.deadline.stop)?;
-            self.phase = Phase::Crossing(population);
+            (self.phase, self.generations_made) = (Phase::Crossing(population), 0);
         }
         self.now.last_start =
             LastStart { times, at: spent, took, kicks: self.now.kicks, made: self.now.made };
@@ -839,8 +841,7 @@ impl Engine for Rounds<'_> {
                     Some(partners) if !is_exhausted => population.run_shared(partners, enough),
                     _ => population.run_freely(u32::try_from(generations).unwrap_or(u32::MAX), enough),
                 };
-                self.generations =
-                    next_units(generations.max(1), generations, begin.elapsed(), budget.deadline.left());
+                let took = begin.elapsed();
                 let state = match state {
                     Err(BackendError::OutOfMemory { .. }) => {
                         self.partners = None;
@@ -848,6 +849,10 @@ impl Engine for Rounds<'_> {
                     }
                     state => state?,
                 };
+                // A batch ends early where the population needs more memory.
+                let made = state.iterations.saturating_sub(self.generations_made).into();
+                self.generations = next_units(generations.max(1), made, took, budget.deadline.left());
+                self.generations_made = state.iterations;
                 let shorter =
                     if state.best_cost < self.now.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
