@@ -25,8 +25,8 @@ const SHARE_OF_ONE: f64 = 0.25;
 /// Latest end of the epochs that kick a single tour, as a share of the first epoch that crosses tours: these kicks are lost to the
 /// tours that are crossed.
 const ONE: f64 = 0.25;
-/// The same where only the last epoch crosses tours, in a run shorter than [`VERY_LONG`]: in longer ones nothing would be gained for too
-/// long.
+/// The same where only the last epoch crosses tours, if these are fewer than [`FEWEST_EARLY`] or the run is shorter than [`VERY_LONG`].
+/// (In others nothing would be gained for too long.)
 const ONE_BEFORE_LAST: f64 = 0.125;
 /// An epoch takes place only if it crosses this many times the tours of the one before, or is the last one.
 const GROWTH: f64 = 1.2;
@@ -71,7 +71,7 @@ impl Epochs {
         let crossed_from = ends.last().copied();
         let latest_of_one = match crossed_from {
             None => Some(time),
-            Some(first) if first == time && time < VERY_LONG => {
+            Some(first) if first == time && (time < VERY_LONG || crossed(time) < Some(FEWEST_EARLY)) => {
                 before(first, ONE_BEFORE_LAST.min(before_last))
             }
             Some(first) => before(first, ONE),
@@ -220,8 +220,11 @@ mod tests {
         let growing =
             Epochs::of((Duration::ZERO, Duration::from_secs(120)), false, |end| Some(end.as_secs() as u32));
         assert_eq!(seconds(&growing), [1.25, 5.0, 20.0, 40.0, 120.0]);
-        // If only the last epoch crosses tours, a single one is kicked for a quarter of the time.
-        assert_eq!(large(120, FEWEST_EARLY - 1), [1.875, 7.5, 30.0, 120.0]);
+        // If only the last epoch crosses tours, a single one is kicked for a quarter of the time, or for an eighth if these are few.
+        let at_end = |end: Duration| Some(if end.as_secs() < 120 { FEWEST } else { FEWEST_EARLY });
+        let growing = Epochs::of((Duration::ZERO, Duration::from_secs(120)), false, at_end);
+        assert_eq!(seconds(&growing), [1.875, 7.5, 30.0, 120.0]);
+        assert_eq!(large(120, FEWEST_EARLY - 1), [0.9375, 3.75, 15.0, 120.0]);
         assert_eq!((seconds(&of(1, 0.0)), seconds(&of(0, 0.0))), (vec![1.0], vec![0.0]));
         assert_eq!((of(96, 7.0).is_crossed(), of(96, 7.0).are_crossed()), (false, true));
         assert!(!of(64, 1e9).are_crossed() && of(1, 0.0).is_crossed());
