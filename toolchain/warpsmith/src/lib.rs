@@ -31,11 +31,13 @@
 //!
 //! # What is safe
 //!
-//! - A thread writes global memory through [`Slots`], at an [`Index`] that no other thread has. The types [`PerBlock`](slots::PerBlock) and
-//!   [`PerPosition`](slots::PerPosition) do the same for one element of each block, and for the element at a row and column. To whom
-//!   elements belong is part of the parameter's type, so all threads of a launch have the same division.
+//! - A thread writes global memory through [`Slots`], at an [`Index`] that no other thread has. The types [`PerWarp`](slots::PerWarp),
+//!   [`PerBlock`](slots::PerBlock) and [`PerPosition`](slots::PerPosition) do the same for one element of each warp, of each block, and for
+//!   the element at a row and column. To whom elements belong is part of the parameter's type, so all threads of a launch have the same
+//!   division.
 //! - Threads of a block exchange values through [`Shared::exchange`](shared::Shared::exchange): each writes its own place, all
 //!   wait, then all read. Blocks of a cluster do it through [`cluster::exchange`].
+//! - Members of a [team](team) combine and exchange values by its methods.
 //! - Threads share counters through [`Atomic`]: those of a launch in a buffer, those of a block in `shared!([AtomicU32; 64])`, those of a
 //!   cluster through [`cluster::atomics`].
 //! - The host borrows each buffer for its launch: one that is written is passed nowhere else. A launch compares the types of its arguments
@@ -48,15 +50,16 @@
 //! | [`Slots::read`], [`Slots::write`] | within bounds; no other thread has the element, but before or after a barrier |
 //! | `Shared::read` and `write`, and what [`Shared::as_ptr`](shared::Shared::as_ptr) and [`cluster::pointer`] return | the same; the block of the cluster has started, and does not end meanwhile |
 //! | [`Index::assume`](thread::Index::assume), [`Atomic::from_ptr`] | no other thread has the index; every access is atomic |
+//! | [`team::Warp::assume`], [`team::Block::assume`] | the thread has this number in a block of whole warps; the memory has no other use |
 //! | [`memory::copy_async`] | nobody touches the place before [`memory::copy_wait`] and a barrier |
 //! | a kernel that is an `unsafe fn` | what its documentation asks for, when it is launched |
 //! | `unsafe impl DeviceCopy` | every pattern of bytes is a value |
 //!
 //! Three things no type checks:
 //!
-//! - **All threads of a block must reach the same barrier, all warps of a [`block::Barrier`], all threads of a cluster, and all lanes of a
-//!   mask the same warp operation.** Otherwise a launch on a GPU may hang or give wrong results; on the simulated device it returns an
-//!   error that names the place.
+//! - **All threads of a block must reach the same barrier, all warps of a [`block::Barrier`], all threads of a cluster, all members of a
+//!   team, and all lanes of a mask the same warp operation.** Otherwise a launch on a GPU may hang or give wrong results; on the simulated
+//!   device it returns an error that names the place.
 //! - A reference to shared memory must not be used after its block has ended: one that was leaked and kept in a `static`. On the simulated
 //!   device its memory stays valid, and is used again for other atomics. On a GPU the address belongs to another block by then.
 //! - Of a type with `unsafe impl DeviceCopy` a launch compares only size and alignment; `#[derive(DeviceCopy)]` compares names and types of
@@ -112,6 +115,7 @@ pub mod prelude;
 pub mod print;
 pub mod shared;
 pub mod slots;
+pub mod team;
 pub mod thread;
 pub mod tile;
 pub mod warp;

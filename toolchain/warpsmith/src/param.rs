@@ -7,6 +7,7 @@
 //! | plain data: `f32`, `u32`, a struct; `bool` | the value | its own copy |
 //! | `&[T]` | `&Buffer<T>`, or a part of one | read by all threads, written by none |
 //! | `&mut Slots<T>` | `&mut Buffer<T>`, or a part of one | each thread writes its own elements |
+//! | `&mut Slots<T, PerWarp>` | `&mut Buffer<T>`, or a part of one | each warp writes its own element |
 //! | `&mut Slots<T, PerBlock>` | `&mut Buffer<T>`, or a part of one | each block writes its own element |
 //! | `&mut Slots<T, PerPosition>` | that and a number of columns: `(&mut Buffer<T>, u32)` | each thread writes the element at its row and column |
 //! | `&[Atomic<T>]` | `&mut Buffer<T>`, or a part of one | atomics that all threads share |

@@ -1,17 +1,18 @@
-//! Memory in which each thread, or each block, has its own elements.
+//! Memory in which each thread, warp or block has its own elements.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::block::Leader;
 use crate::thread::Position;
-use crate::{DeviceCopy, Index};
+use crate::{DeviceCopy, Index, warp};
 
 /// An array in global memory of which each thread reaches the elements that are its own: those at an [`Index`] that it holds.
 ///
 /// | parameter of the kernel | owner of an element | what the host passes |
 /// | --- | --- | --- |
 /// | `&mut Slots<T>` | the thread that holds its [`Index`] | `&mut Buffer<T>` |
+/// | `&mut Slots<T, PerWarp>` | the warp with its number: [`PerWarp`] | `&mut Buffer<T>` |
 /// | `&mut Slots<T, PerBlock>` | the block with its number: [`PerBlock`] | `&mut Buffer<T>` |
 /// | `&mut Slots<T, PerPosition>` | the thread at its row and column: [`PerPosition`] | `(&mut Buffer<T>, columns)` |
 #[derive(Debug)]
@@ -25,7 +26,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The owners of the elements of [`Slots`]: threads or blocks.
+/// The owners of the elements of [`Slots`]: threads, warps or blocks.
 pub trait Owner: sealed::Sealed + 'static {
     /// The end of the type's text, for host and device to compare.
     #[doc(hidden)]
@@ -74,6 +75,7 @@ macro_rules! by_number {
 }
 
 by_number!(PerThread, "");
+by_number!(PerWarp, ", PerWarp");
 by_number!(PerBlock, ", PerBlock");
 
 /// Elements that belong to threads: each to the one that holds its [`Index`].
@@ -137,6 +139,34 @@ impl Owner for PerPosition {
         (slice, Sides { rows, columns })
     }
 }
+
+/// Elements that belong to warps: each to the one with its number in the launch, whose first thread reaches it by
+/// [`warp::leader`](crate::warp::leader). The warps of the first block come first.
+///
+/// ```
+/// use warpsmith::prelude::*;
+///
+/// # warpsmith::module!(cpu);
+/// /// The largest value of each warp.
+/// #[kernel]
+/// pub fn largest(x: &[u32], y: &mut Slots<u32, PerWarp>) {
+///     let largest = warp::max(warp::ALL, x[thread::index().get()]);
+///     if let Some(leader) = warp::leader() {
+///         y.set(leader, largest);
+///     }
+/// }
+/// # fn main() -> warpsmith::Result {
+/// # let device = Device::cpu();
+/// # let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+/// # let x: Vec<u32> = (0..128).collect();
+/// # let (x, mut y) = (stream.upload(&x)?, stream.zeroed(4)?);
+/// # kernels.largest(&stream, Grid::new(2, 64), (&x, &mut y))?;
+/// # assert_eq!(stream.download(&y)?, [31, 63, 95, 127]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PerWarp;
 
 /// Elements that belong to blocks: each to the one with its number, whose first thread reaches it by [`block::leader`](crate::block::leader).
 ///
@@ -231,6 +261,15 @@ impl Witness<PerThread> for Index {
     }
 }
 
+impl Witness<PerWarp> for warp::Leader {
+    #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
+    fn find(self, size: usize) -> Option<usize> {
+        let at = self.warp();
+        (at < size).then_some(at)
+    }
+}
+
 impl Witness<PerBlock> for Leader {
     #[inline(always)]
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
@@ -283,5 +322,6 @@ macro_rules! by_witness {
 }
 
 by_witness!(PerThread, index: Index, "at this thread's index");
+by_witness!(PerWarp, leader: warp::Leader, "of this thread's warp");
 by_witness!(PerBlock, leader: Leader, "of this thread's block");
 by_witness!(PerPosition, position: Position, "at this thread's position");

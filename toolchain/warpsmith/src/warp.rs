@@ -3,7 +3,9 @@
 //! Every operation names the lanes that take part, a bit each; [`ALL`] for all of them. All lanes of the mask must reach the same
 //! call with the same mask.
 
-use crate::back;
+use core::marker::PhantomData;
+
+use crate::{back, block};
 
 /// All lanes of a warp.
 pub const ALL: u32 = u32::MAX;
@@ -101,6 +103,31 @@ pub fn lane() -> u32 {
 #[inline(always)]
 pub fn index() -> u32 {
     crate::thread::in_block() / LANES
+}
+
+/// The witness that a thread is its warp's first: by it one thread of each warp writes the warp's element of
+/// [`Slots<T, PerWarp>`](crate::slots::PerWarp). It cannot leave its thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Leader {
+    owner: back::Owner,
+    /// Neither `Send` nor `Sync`.
+    thread: PhantomData<*const ()>,
+}
+
+impl Leader {
+    /// Returns the number of the warp in the launch to the thread whose witness it is.
+    #[inline(always)]
+    #[cfg_attr(not(target_os = "cuda"), track_caller)]
+    pub(crate) fn warp(self) -> usize {
+        back::check_owner(self.owner, "the witness of a warp");
+        block::index() as usize * block::threads().div_ceil(LANES) as usize + index() as usize
+    }
+}
+
+/// Returns the warp's witness to its first thread; `None` to all others.
+#[inline(always)]
+pub fn leader() -> Option<Leader> {
+    (lane() == 0).then(|| Leader { owner: back::owner(), thread: PhantomData })
 }
 
 /// Waits for the lanes of `mask`; what they wrote before is visible to them after.
@@ -239,6 +266,21 @@ pub fn reduce<T: Lane>(mask: u32, value: T, combine: impl Fn(T, T) -> T) -> T {
 
 /// A number that [`sum`], [`min`] and [`max`] combine.
 pub trait Reduce: Lane {
+    /// What adds nothing to a sum.
+    #[doc(hidden)]
+    const ZERO: Self;
+    /// What is the largest value of nothing.
+    #[doc(hidden)]
+    const SMALLEST: Self;
+    /// What is the smallest value of nothing.
+    #[doc(hidden)]
+    const LARGEST: Self;
+    #[doc(hidden)]
+    fn add(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn smaller(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn larger(self, other: Self) -> Self;
     #[doc(hidden)]
     fn sum(mask: u32, value: Self) -> Self;
     #[doc(hidden)]
@@ -247,45 +289,64 @@ pub trait Reduce: Lane {
     fn max(mask: u32, value: Self) -> Self;
 }
 
-macro_rules! reduces {
-    ($($t:ty, $sum:expr, $min:expr, $max:expr;)*) => { $(
+/// What combines two numbers.
+macro_rules! of_two {
+    ($t:ty, $zero:expr, $smallest:expr, $largest:expr, $add:expr) => {
+        const ZERO: $t = $zero;
+        const SMALLEST: $t = $smallest;
+        const LARGEST: $t = $largest;
+        #[inline(always)]
+        fn add(self, other: $t) -> $t {
+            $add(self, other)
+        }
+        #[inline(always)]
+        fn smaller(self, other: $t) -> $t {
+            self.min(other)
+        }
+        #[inline(always)]
+        fn larger(self, other: $t) -> $t {
+            self.max(other)
+        }
+    };
+}
+
+macro_rules! floats {
+    ($($t:ident)*) => { $(
         impl Reduce for $t {
+            // Of a number and NaN, the number is the smaller and the larger one.
+            of_two!($t, -0.0, $t::NAN, $t::NAN, |a, b| a + b);
             #[inline(always)]
             #[track_caller]
             fn sum(mask: u32, value: $t) -> $t {
-                reduce(mask, value, $sum)
+                reduce(mask, value, Self::add)
             }
             #[inline(always)]
             #[track_caller]
             fn min(mask: u32, value: $t) -> $t {
-                reduce(mask, value, $min)
+                reduce(mask, value, $t::min)
             }
             #[inline(always)]
             #[track_caller]
             fn max(mask: u32, value: $t) -> $t {
-                reduce(mask, value, $max)
+                reduce(mask, value, $t::max)
             }
         }
     )* };
 }
 
-reduces! {
-    u64, u64::wrapping_add, Ord::min, Ord::max;
-    i64, i64::wrapping_add, Ord::min, Ord::max;
-    f32, |a, b| a + b, f32::min, f32::max;
-    f64, |a, b| a + b, f64::min, f64::max;
-}
+floats! { f32 f64 }
 
-macro_rules! native_reduces {
-    ($($t:ty, $min:ident, $max:ident;)*) => { $(
+macro_rules! of_32_bits {
+    ($($t:ident, $min:ident, $max:ident;)*) => { $(
         impl Reduce for $t {
+            of_two!($t, 0, $t::MIN, $t::MAX, $t::wrapping_add);
             #[inline(always)]
             #[track_caller]
             fn sum(mask: u32, value: $t) -> $t {
                 if back::HAS_REDUX && crate::architecture() >= 80 {
                     return back::redux_add(mask, value as u32) as $t;
                 }
-                reduce(mask, value, <$t>::wrapping_add)
+                reduce(mask, value, $t::wrapping_add)
             }
             #[inline(always)]
             #[track_caller]
@@ -307,9 +368,53 @@ macro_rules! native_reduces {
     )* };
 }
 
-native_reduces! {
+of_32_bits! {
     u32, redux_umin, redux_umax;
     i32, redux_min, redux_max;
+}
+
+/// Numbers of 64 bits, whose upper half has type `$high`: the extreme upper half is found first, then the extreme lower half beside it.
+/// That takes as many shuffles as exchanging both at once, with less to compare, and two instructions from `sm_80` on.
+macro_rules! of_64_bits {
+    ($($t:ident, $high:ident;)*) => { $(
+        impl Reduce for $t {
+            of_two!($t, 0, $t::MIN, $t::MAX, $t::wrapping_add);
+            #[inline(always)]
+            #[track_caller]
+            fn sum(mask: u32, value: $t) -> $t {
+                if mask != ALL {
+                    return reduce(mask, value, $t::wrapping_add);
+                }
+                let (mut all, mut distance) = (value, LANES / 2);
+                while distance > 0 {
+                    all = all.wrapping_add(shuffle_xor(mask, all, distance));
+                    distance /= 2;
+                }
+                all
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn min(mask: u32, value: $t) -> $t {
+                let (high, low) = ((value >> 32) as $high, value as u32);
+                let least = <$high as Reduce>::min(mask, high);
+                let low = <u32 as Reduce>::min(mask, if high == least { low } else { u32::MAX });
+                (least as $t) << 32 | low as $t
+            }
+            #[inline(always)]
+            #[track_caller]
+            fn max(mask: u32, value: $t) -> $t {
+                let (high, low) = ((value >> 32) as $high, value as u32);
+                let most = <$high as Reduce>::max(mask, high);
+                let low = <u32 as Reduce>::max(mask, if high == most { low } else { 0 });
+                (most as $t) << 32 | low as $t
+            }
+        }
+    )* };
+}
+
+of_64_bits! {
+    u64, u32;
+    i64, i32;
 }
 
 /// Returns the sum over the lanes of `mask`, which all get it; integers wrap. One instruction for `u32` and `i32` from `sm_80` on.
@@ -319,14 +424,14 @@ pub fn sum<T: Reduce>(mask: u32, value: T) -> T {
     T::sum(mask, value)
 }
 
-/// Returns the smallest value of the lanes of `mask`. One instruction for `u32` and `i32` from `sm_80` on.
+/// Returns the smallest value of the lanes of `mask`. From `sm_80` on one instruction for `u32` and `i32`, a few for `u64` and `i64`.
 #[inline(always)]
 #[track_caller]
 pub fn min<T: Reduce>(mask: u32, value: T) -> T {
     T::min(mask, value)
 }
 
-/// Returns the largest value of the lanes of `mask`. One instruction for `u32` and `i32` from `sm_80` on.
+/// Returns the largest value of the lanes of `mask`. From `sm_80` on one instruction for `u32` and `i32`, a few for `u64` and `i64`.
 #[inline(always)]
 #[track_caller]
 pub fn max<T: Reduce>(mask: u32, value: T) -> T {

@@ -491,6 +491,136 @@ fn each_block_writes_its_own_element(device: &Device) -> Result {
     Ok(())
 }
 
+/// What the kernel `team_operations` has for each member of a team whose members have these values.
+fn of_a_team(xs: &[u32], part: usize) -> Vec<[u64; 23]> {
+    let (size, n) = (xs.len() as u64, xs.len());
+    let wide = |x: u32| u64::from(x) << 20 ^ u64::from(x.rotate_left(9));
+    let wides = || xs.iter().map(|&x| wide(x));
+    let odds = |xs: &[u32]| xs.iter().filter(|&&x| x % 2 == 1).count() as u64;
+    let sum = |xs: &[u32]| xs.iter().fold(0u32, |sum, &x| sum.wrapping_add(x));
+    let smalls = || xs.iter().map(|&x| (x % 1000) as f32);
+    let (least, most) = (xs.iter().min().unwrap(), xs.iter().max().unwrap());
+    let of_member = |i: usize| {
+        let others = if i.is_multiple_of(2) { xs[i] } else { xs[0] };
+        [
+            (i as u64) << 32 | size,
+            ((i % part) as u64) << 32 | part as u64,
+            ((i / part) as u64) << 32 | (n / part) as u64,
+            wide(xs[n - 1 - i]),
+            u64::from(others),
+            u64::from(xs.iter().fold(0, |all, x| all ^ x)),
+            u64::from(sum(xs)),
+            wides().fold(0, u64::wrapping_add),
+            u64::from(*least) << 32 | u64::from(*most),
+            wides().min().unwrap(),
+            wides().max().unwrap(),
+            xs.iter().map(|&x| x as i32).min().unwrap() as u64,
+            xs.iter().map(|&x| i64::from(x as i32) << 8).max().unwrap() as u64,
+            -i64::from(*most) as u64,
+            u64::from(smalls().sum::<f32>().to_bits()),
+            u64::from(smalls().fold(f32::NAN, f32::min).to_bits()),
+            u64::from((-smalls().fold(f32::NAN, f32::min)).to_bits()),
+            f64::from(smalls().fold(f32::NAN, f32::max)).to_bits(),
+            u64::from(sum(&xs[..i])) << 32 | u64::from(sum(xs)),
+            odds(&xs[..i]) << 32 | odds(xs),
+            odds(xs),
+            u64::from(odds(xs) == size) << 2 | u64::from(odds(xs) > 0) << 1 | u64::from(*most < 1 << 24),
+            999 * 1000 / 2,
+        ]
+    };
+    (0..n).map(of_member).collect()
+}
+
+#[warpsmith::test]
+fn members_of_a_team_combine_their_values(device: &Device) -> Result {
+    use warpsmith::team::{Block, Cluster, Thread, Warp};
+
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    // Of some teams all values are odd, or none; of some a value has 32 bits.
+    let value = |(i, v): (usize, u32)| match i / 96 {
+        1 => v | 1,
+        2 => v & !1,
+        3 => v << 8 | v >> 16,
+        _ => v,
+    };
+    for threads in [32, 96, 1024] {
+        let n = 6 * threads as usize;
+        let xs: Vec<u32> = numbers(n).enumerate().map(value).collect();
+        let (x, mut y) = (stream.upload(&xs)?, stream.filled(n, [0; 23])?);
+        let compare = |ys: Vec<[u64; 23]>, team: usize, part: usize| {
+            for (t, (xs, ys)) in xs.chunks(team).zip(ys.chunks(team)).enumerate() {
+                let expected = of_a_team(xs, part);
+                for (i, (y, expected)) in ys.iter().zip(&expected).enumerate() {
+                    assert_eq!(y, expected, "member {i} of team {t} of {team}, blocks of {threads}");
+                }
+            }
+        };
+        // A block is the same team in whatever dimensions.
+        let grid = Grid::new((1, 3, 2), (threads / 32, 8, 4));
+        kernels.team_operations::<Thread>(&stream, grid, (&x, &mut y))?;
+        compare(stream.download(&y)?, 1, 1);
+        kernels.team_operations::<Warp>(&stream, grid, (&x, &mut y))?;
+        compare(stream.download(&y)?, 32, 32);
+        kernels.team_operations::<Block>(&stream, grid, (&x, &mut y))?;
+        compare(stream.download(&y)?, threads as usize, 32);
+        for cluster in [1, 2, 3] {
+            let grid = Grid::new(6, threads).cluster(cluster);
+            let launched = kernels.team_operations::<Cluster>(&stream, grid, (&x, &mut y));
+            if cluster > 1 && !has_clusters(&kernels, &launched) {
+                continue;
+            }
+            launched?;
+            compare(stream.download(&y)?, (cluster * threads) as usize, threads as usize);
+        }
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn members_of_a_team_wait_for_each_other(device: &Device) -> Result {
+    use warpsmith::team::{Block, Warp};
+
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    let mut y = stream.zeroed(128)?;
+    kernels.team_in_memory::<Warp>(&stream, (1, 128), (&mut y,))?;
+    let of_warps: Vec<u32> = (0..128).map(|i| i / 32 * 32 + (i + 3) % 32).collect();
+    assert_eq!(stream.download(&y)?, of_warps);
+    kernels.team_in_memory::<Block>(&stream, (1, 128), (&mut y,))?;
+    let of_block: Vec<u32> = (0..128).map(|i| (i + 3) % 128).collect();
+    assert_eq!(stream.download(&y)?, of_block);
+    Ok(())
+}
+
+#[warpsmith::test]
+fn a_warp_or_a_block_sums_a_row(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    for width in [0, 1, 31, 100, 1000] {
+        let xs: Vec<f32> = numbers(6 * width).map(|v| (v % 64) as f32).collect();
+        let row = |i: usize| kernels::sum_of_row(warpsmith::team::Thread, &xs[i * width..][..width]);
+        let expected: Vec<f32> = (0..6).map(row).collect();
+        let (x, mut sums) = (stream.upload(&xs)?, stream.zeroed(6)?);
+        kernels.rows_by_warps(&stream, Grid::new(2, 96), (&x, width as u32, &mut sums))?;
+        assert_eq!(stream.download(&sums)?, expected, "warps, {width} columns");
+        kernels.rows_by_blocks(&stream, Grid::new(6, 128), (&x, width as u32, &mut sums))?;
+        assert_eq!(stream.download(&sums)?, expected, "blocks, {width} columns");
+    }
+    Ok(())
+}
+
+#[warpsmith::test]
+fn each_warp_writes_its_element(device: &Device) -> Result {
+    let (kernels, stream) = (Kernels::load(device)?, device.stream()?);
+    // The last warp of each block has 4 threads. One element is missing.
+    let mut y = stream.filled(11, 7)?;
+    kernels.numbers_of_warps(&stream, Grid::new((2, 2), (5, 20)), (&mut y,))?;
+    let expected: Vec<u32> = (0..11).map(|i| 100 * (i / 4) + i % 4).collect();
+    assert_eq!(stream.download(&y)?, expected);
+    let mut y = stream.filled(18, 7)?;
+    kernels.numbers_of_warps(&stream, Grid::new((2, 2), (5, 20)), (&mut y,))?;
+    assert_eq!(stream.download(&y)?[15..], [303, 7, 7]);
+    Ok(())
+}
+
 #[warpsmith::test]
 fn each_thread_writes_the_element_at_its_position(device: &Device) -> Result {
     let (kernels, stream) = (Kernels::load(device)?, device.stream()?);

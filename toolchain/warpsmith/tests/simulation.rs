@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use warpsmith::prelude::*;
+use warpsmith::team::{Block, Team};
 use warpsmith::{Error, Result};
 
 warpsmith::module!(cpu);
@@ -95,6 +96,51 @@ fn shared_memory_of_another_launch() -> Result {
     kernels.uses_an_old_tile(&stream, (1, 1), (&mut y,))?;
     let message = message(kernels.uses_an_old_tile(&stream, (1, 1), (&mut y,)));
     assert!(message.contains("shared memory is of another thread or launch"), "{message}");
+    Ok(())
+}
+
+thread_local! {
+    static TEAM: Cell<Option<Block>> = const { Cell::new(None) };
+}
+
+/// Uses a team that was put aside, if there is one.
+#[kernel]
+fn uses_an_old_team(y: &mut Slots<u32>) {
+    let team = TEAM.take().unwrap_or(Block::current());
+    TEAM.set(Some(team));
+    y.set(thread::index(), team.sum(1u32));
+}
+
+#[test]
+fn a_team_of_another_launch() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    let mut y = stream.zeroed(32)?;
+    let message = message(kernels.uses_an_old_team(&stream, (1, 32), (&mut y,)));
+    assert!(message.contains("a team is of another thread or launch"), "{message}");
+    Ok(())
+}
+
+/// Has no team in a block with a part of a warp, and waits for members that do not come in another one.
+#[kernel]
+fn fails_as_a_team(y: &mut Slots<u32>) {
+    let team = Block::current();
+    if team.rank() != 40 {
+        y.set(thread::index(), team.sum(1u32));
+    }
+}
+
+#[test]
+fn a_team_without_all_its_members() -> Result {
+    for device in [Device::cpu(), Device::cpu_shuffled(1)] {
+        let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+        let mut y = stream.zeroed(64)?;
+        let part = message(kernels.fails_as_a_team(&stream, (1, 48), (&mut y,)));
+        assert!(part.contains("a team in a block of 48 threads: they are no whole warps"), "{part}");
+        let line = line!() - 14;
+        let missing = message(kernels.fails_as_a_team(&stream, (1, 64), (&mut y,)));
+        assert!(missing.contains(&format!("simulation.rs:{line}:")), "{missing}");
+    }
     Ok(())
 }
 

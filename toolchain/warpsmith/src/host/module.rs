@@ -287,7 +287,8 @@ fn load(gpu: &Gpu, image: &Image, kernel: &str) -> Result<Loaded> {
     let types = signature::types(&text).map(str::to_string);
     gpu.context.bind_to_thread().map_err(gpu::failed("loading kernels"))?;
     let (major, minor) = gpu.properties.capability;
-    let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}", gpu.driver), &text);
+    let lines = if has_lines(&text) { ", with lines" } else { "" };
+    let key = cache::Key::new(&format!("driver {}, sm_{major}{minor}{lines}", gpu.driver), &text);
     let from_cache = cache::get(&key).and_then(|binary| load_binary(gpu, binary, kernel).ok());
     let (module, function) = match from_cache {
         Some(loaded) => loaded,
@@ -333,19 +334,33 @@ fn load_binary(
     Ok((module, function))
 }
 
+/// Returns whether a text names the lines of its source.
+fn has_lines(text: &str) -> bool {
+    text.contains("\n\t.loc\t")
+}
+
 /// Compiles PTX with the driver's linker, which, unlike its loader, returns its messages.
 fn link(text: String) -> core::result::Result<Vec<u8>, (DriverError, String)> {
     let mut log = vec![0u8; 8192];
-    let mut options =
-        [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // A size is passed in place of a pointer.
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), core::ptr::without_provenance_mut(log.len())];
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        sys::CUjit_option::CU_JIT_GENERATE_LINE_INFO,
+    ];
+    // A number is passed in place of a pointer.
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        core::ptr::without_provenance_mut(log.len()),
+        core::ptr::without_provenance_mut(1),
+    ];
+    // Without the last option the driver drops the lines, and profilers show none.
+    let count = if has_lines(&text) { 3 } else { 2 };
     let mut text = text.into_bytes();
     text.push(0);
     let mut state = null_mut();
     // SAFETY: options, log and text outlive the linker; the binary belongs to it and is copied before it is destroyed.
     let linked = unsafe {
-        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
+        sys::cuLinkCreate_v2(count, options.as_mut_ptr(), values.as_mut_ptr(), &mut state).result().and_then(
             |()| {
                 let binary = link_with(state, &mut text);
                 let closed = sys::cuLinkDestroy(state).result();

@@ -3,6 +3,7 @@
 #![allow(unexpected_cfgs, reason = "`compiled_kernels` is set by the build script of gpu-tests")]
 
 use warpsmith::prelude::*;
+use warpsmith::team::{self, Team};
 
 #[cfg(not(compiled_kernels))]
 warpsmith::module!(cpu);
@@ -459,6 +460,134 @@ pub fn sums_of_blocks(x: &[u32], y: &mut Slots<u32, PerBlock>) {
     if let Some(leader) = block::leader() {
         let sums = (0..block::threads() / warp::LANES).map(|warp| of_warps.get(warp * warp::LANES));
         y.set(leader, sums.sum());
+    }
+}
+
+/// A team of the threads of a launch.
+pub trait Here: Team {
+    fn here() -> Self;
+}
+
+impl Here for team::Thread {
+    fn here() -> Self {
+        team::Thread
+    }
+}
+
+impl Here for team::Warp {
+    fn here() -> Self {
+        team::Warp::current()
+    }
+}
+
+impl Here for team::Block {
+    fn here() -> Self {
+        team::Block::current()
+    }
+}
+
+impl Here for team::Cluster {
+    fn here() -> Self {
+        team::Cluster::current()
+    }
+}
+
+/// Everything that a team can do with a value of each member, for each member.
+#[kernel(team::Thread, team::Warp, team::Block, team::Cluster)]
+pub fn team_operations<T: Here>(x: &[u32], y: &mut Slots<[u64; 23]>) {
+    let (team, i) = (T::here(), thread::index());
+    let own = x[i.get()];
+    let (rank, size) = (team.rank(), team.size());
+    let is_odd = own % 2 == 1;
+    let wide = u64::from(own) << 20 ^ u64::from(own.rotate_left(9));
+    let (sum_before, sum) = team.sum_before(own);
+    let (count_before, count) = team.count_before(is_odd);
+    let small = (own % 1000) as f32;
+    let mut of_strided = 0;
+    for k in team.strided(1000) {
+        of_strided += k as u64;
+    }
+    let results = [
+        u64::from(rank) << 32 | u64::from(size),
+        u64::from(team.part().rank()) << 32 | u64::from(team.part().size()),
+        u64::from(team.part_rank()) << 32 | u64::from(team.parts()),
+        team.shuffle(wide, size - 1 - rank),
+        u64::from(team.shuffle(own, if rank.is_multiple_of(2) { size } else { 0 })),
+        u64::from(team.reduce(own, |a, b| a ^ b)),
+        u64::from(team.sum(own)),
+        team.sum(wide),
+        u64::from(team.min(own)) << 32 | u64::from(team.max(own)),
+        team.min(wide),
+        team.max(wide),
+        team.min(own as i32) as u64,
+        team.max(i64::from(own as i32) << 8) as u64,
+        team.min(-i64::from(own)) as u64,
+        u64::from(team.sum(small).to_bits()),
+        u64::from(team.min(small).to_bits()),
+        u64::from(team.max(-small).to_bits()),
+        team.max(f64::from(small)).to_bits(),
+        u64::from(sum_before) << 32 | u64::from(sum),
+        u64::from(count_before) << 32 | u64::from(count),
+        u64::from(team.count(is_odd)),
+        u64::from(team.all(is_odd)) << 2
+            | u64::from(team.any(is_odd)) << 1
+            | u64::from(team.all(own < 1 << 24)),
+        team.sum(of_strided),
+    ];
+    y.set(i, results);
+}
+
+/// Waits before it reads what others wrote to memory that they share.
+#[kernel(team::Warp, team::Block)]
+pub fn team_in_memory<T: Here>(y: &mut Slots<u32>) {
+    let team = T::here();
+    let places = shared!([AtomicU32; 256]);
+    let own = thread::in_block();
+    let next = if team.rank() + 1 < team.size() { own + 1 } else { own + 1 - team.size() };
+    let mut value = own;
+    for _ in 0..3 {
+        places[own as usize].store(value, Ordering::Relaxed);
+        team.sync();
+        value = places[next as usize].load(Ordering::Relaxed);
+        team.sync();
+    }
+    y.set(thread::index(), value);
+}
+
+/// The sum of a row, by all members of a team.
+pub fn sum_of_row<T: Team>(team: T, row: &[f32]) -> f32 {
+    let mut own = 0.0;
+    for i in team.strided(row.len()) {
+        own += row[i];
+    }
+    team.sum(own)
+}
+
+/// A warp for each row.
+#[kernel]
+pub fn rows_by_warps(x: &[f32], width: u32, sums: &mut Slots<f32, PerWarp>) {
+    let row = (block::x() * (block::threads() / warp::LANES) + warp::index()) as usize;
+    let sum = sum_of_row(team::Warp::current(), &x[row * width as usize..][..width as usize]);
+    if let Some(leader) = warp::leader() {
+        sums.set(leader, sum);
+    }
+}
+
+/// A block for each row.
+#[kernel]
+pub fn rows_by_blocks(x: &[f32], width: u32, sums: &mut Slots<f32, PerBlock>) {
+    let row = block::x() as usize;
+    let sum = sum_of_row(team::Block::current(), &x[row * width as usize..][..width as usize]);
+    if let Some(leader) = block::leader() {
+        sums.set(leader, sum);
+    }
+}
+
+/// The number of each warp in the launch, for blocks of any size.
+#[kernel]
+pub fn numbers_of_warps(y: &mut Slots<u32, PerWarp>) {
+    if let Some(leader) = warp::leader() {
+        y.set(leader, 100 * block::index() as u32 + warp::index());
     }
 }
 
