@@ -397,16 +397,16 @@ macro_rules! of_64_bits {
             fn min(mask: u32, value: $t) -> $t {
                 let (high, low) = ((value >> 32) as $high, value as u32);
                 let least = <$high as Reduce>::min(mask, high);
-                let low = <u32 as Reduce>::min(mask, if high == least { low } else { u32::MAX });
-                (least as $t) << 32 | low as $t
+                let low = if high == least { low } else { u32::MAX };
+                (least as $t) << 32 | <u32 as Reduce>::min(mask, low) as $t
             }
             #[inline(always)]
             #[track_caller]
             fn max(mask: u32, value: $t) -> $t {
                 let (high, low) = ((value >> 32) as $high, value as u32);
                 let most = <$high as Reduce>::max(mask, high);
-                let low = <u32 as Reduce>::max(mask, if high == most { low } else { 0 });
-                (most as $t) << 32 | low as $t
+                let low = if high == most { low } else { 0 };
+                (most as $t) << 32 | <u32 as Reduce>::max(mask, low) as $t
             }
         }
     )* };

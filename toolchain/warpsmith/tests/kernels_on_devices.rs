@@ -563,7 +563,8 @@ fn members_of_a_team_combine_their_values(device: &Device) -> Result {
         compare(stream.download(&y)?, 32, 32);
         kernels.team_operations::<Block>(&stream, grid, (&x, &mut y))?;
         compare(stream.download(&y)?, threads as usize, 32);
-        for cluster in [1, 2, 3] {
+        // This kernel needs too many registers for a block of 1,024 threads.
+        for cluster in if threads < 1024 { 1..=3 } else { 1..=0 } {
             let grid = Grid::new(6, threads).cluster(cluster);
             let launched = kernels.team_operations::<Cluster>(&stream, grid, (&x, &mut y));
             if cluster > 1 && !has_clusters(&kernels, &launched) {
