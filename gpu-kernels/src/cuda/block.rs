@@ -44,7 +44,7 @@ impl Block {
         let sums = self.exchange(1, sum as u64, 0);
         let own = thread_idx() / warp::SIZE;
         let earlier = if warp::lane() < own { sums } else { 0 };
-        (before.wrapping_add(warp::sum_u64(earlier) as u32), warp::sum_u64(sums) as u32)
+        (before.wrapping_add(warp::sum(earlier) as u32), warp::sum(sums) as u32)
     }
 }
 
@@ -97,7 +97,7 @@ impl Team for Block {
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {
         sync_threads();
-        warp::sum_u64(self.exchange(1, warp::sum_u64(value), 0))
+        warp::sum(self.exchange(1, warp::sum(value), 0))
     }
     #[inline(always)]
     fn sum_before(self, value: u32) -> (u32, u32) {
@@ -112,6 +112,6 @@ impl Team for Block {
     #[inline(always)]
     fn min(self, value: u64) -> u64 {
         sync_threads();
-        warp::min_u64(self.exchange(1, warp::min_u64(value), u64::MAX))
+        warp::min(self.exchange(1, warp::min(value), u64::MAX))
     }
 }

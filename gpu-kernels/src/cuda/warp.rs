@@ -1,7 +1,7 @@
 //! The 32 threads of a warp as a team.
 
 use antwarp_core::team::Team;
-use warpsmith::warp::{self, ALL, ballot, shuffle, shuffle_xor};
+use warpsmith::warp::{self, ALL, Reduce, ballot, shuffle, shuffle_xor};
 
 use super::thread::thread_idx;
 
@@ -16,14 +16,20 @@ pub fn lane() -> u32 {
 
 /// Returns the largest value of the warp.
 #[inline(always)]
-pub fn max(value: u32) -> u32 {
+pub fn max<T: Reduce>(value: T) -> T {
     warp::max(ALL, value)
 }
 
 /// Returns the smallest value of the warp.
 #[inline(always)]
-pub fn min(value: u32) -> u32 {
+pub fn min<T: Reduce>(value: T) -> T {
     warp::min(ALL, value)
+}
+
+/// Returns the sum over the warp; it wraps.
+#[inline(always)]
+pub fn sum<T: Reduce>(value: T) -> T {
+    warp::sum(ALL, value)
 }
 
 /// Returns the largest key of the warp, the smallest tag that comes with it, and the value that comes with both.
@@ -41,21 +47,13 @@ pub fn arg_max(key: u32, tag: u32, value: u32) -> (u32, u32, u32) {
     (most, shuffle(ALL, tag, lane), shuffle(ALL, value, lane))
 }
 
-/// Returns the smallest 64-bit value of the warp.
-#[inline(always)]
-pub fn min_u64(value: u64) -> u64 {
-    let (high, low) = ((value >> 32) as u32, value as u32);
-    let least = min(high);
-    (least as u64) << 32 | min(if high == least { low } else { u32::MAX }) as u64
-}
-
 /// Returns the smallest key of the warp, the smallest tag that comes with it, and the value that comes with both.
 #[inline(always)]
 pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
-    let least = min_u64(key);
+    let least = min(key);
     let mut who = ballot(ALL, key == least);
     if who & (who - 1) != 0 {
-        let tag_of_least = min_u64(if key == least { tag } else { u64::MAX });
+        let tag_of_least = min(if key == least { tag } else { u64::MAX });
         who = ballot(ALL, key == least && tag == tag_of_least);
     }
     // SAFETY: the lane with the smallest key and tag is in it.
@@ -68,17 +66,6 @@ pub fn arg_min_u64(key: u64, tag: u64, value: u64) -> (u64, u64, u64) {
 pub fn rank_among(flag: bool) -> (u32, u32) {
     let lanes = ballot(ALL, flag);
     ((lanes & ((1 << lane()) - 1)).count_ones(), lanes.count_ones())
-}
-
-/// Returns the sum over the warp, modulo 2^64.
-#[inline(always)]
-pub fn sum_u64(mut value: u64) -> u64 {
-    let mut distance = SIZE / 2;
-    while distance > 0 {
-        value = value.wrapping_add(shuffle_xor(ALL, value, distance));
-        distance /= 2;
-    }
-    value
 }
 
 /// Returns the sums over the lanes before this one, and over all, modulo 2^32.
@@ -135,12 +122,12 @@ impl Team for Warp {
     #[inline(always)]
     fn sum(self, value: u64) -> u64 {
         self.barrier();
-        sum_u64(value)
+        sum(value)
     }
     #[inline(always)]
     fn min(self, value: u64) -> u64 {
         self.barrier();
-        min_u64(value)
+        min(value)
     }
     #[inline(always)]
     fn sum_before(self, value: u32) -> (u32, u32) {

@@ -37,7 +37,7 @@
 //!   division.
 //! - Threads of a block exchange values through [`Shared::exchange`](shared::Shared::exchange): each writes its own place, all
 //!   wait, then all read. Blocks of a cluster do it through [`cluster::exchange`].
-//! - Members of a [team](team) combine and exchange values by its methods.
+//! - Members of a [`team`] combine and exchange values by its methods.
 //! - Threads share counters through [`Atomic`]: those of a launch in a buffer, those of a block in `shared!([AtomicU32; 64])`, those of a
 //!   cluster through [`cluster::atomics`].
 //! - The host borrows each buffer for its launch: one that is written is passed nowhere else. A launch compares the types of its arguments

@@ -141,7 +141,7 @@ impl Owner for PerPosition {
 }
 
 /// Elements that belong to warps: each to the one with its number in the launch, whose first thread reaches it by
-/// [`warp::leader`](crate::warp::leader). The warps of the first block come first.
+/// [`warp::leader`]. The warps of the first block come first.
 ///
 /// ```
 /// use warpsmith::prelude::*;

@@ -62,7 +62,7 @@
 //! error that names the place.
 //!
 //! Members exchange values by [`Team::shuffle`]. Other memory that they share follows its own rules: `shared!([AtomicU32; 64])` is for all
-//! threads of a block at any time, and [`Shared::read`](crate::Shared) and `write` are unsafe, with [`Team::sync`] between them.
+//! threads of a block at any time, and reading and writing [`Shared`](crate::shared::Shared) memory is unsafe, with [`Team::sync`] between.
 
 use crate::warp::{Lane, Reduce};
 
