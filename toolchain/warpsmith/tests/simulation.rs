@@ -137,7 +137,7 @@ fn a_team_without_all_its_members() -> Result {
         let mut y = stream.zeroed(64)?;
         let part = message(kernels.fails_as_a_team(&stream, (1, 48), (&mut y,)));
         assert!(part.contains("a team in a block of 48 threads: they are no whole warps"), "{part}");
-        let line = line!() - 14;
+        let line = line!() - 11;
         let missing = kernels.fails_as_a_team(&stream, (1, 64), (&mut y,)).unwrap_err().to_string();
         assert!(missing.contains(&format!("simulation.rs:{line}:")), "{missing}");
     }

@@ -685,7 +685,7 @@ impl Engine<'_> {
                 "not as many warps reach {} as it is for: only {} {} there",
                 meeting.kind,
                 self.names(&meeting.arrived),
-                if meeting.arrived.len() == 1 { "waits" } else { "wait" }
+                wait(&meeting.arrived)
             );
             return self.failure_of(state, meeting.arrived[0], message, meeting.place);
         }
@@ -715,13 +715,19 @@ impl Engine<'_> {
         if !waiting.is_empty() {
             let there = state.meetings.iter().find(|m| m.arrived.contains(&waiting[0]));
             let there = there.map_or(String::new(), |m| format!(" at {}", m.place));
-            why.push(format!("{} wait for something else{there}", self.names(&waiting)));
+            why.push(format!("{} {} for something else{there}", self.names(&waiting), wait(&waiting)));
         }
         let message = format!(
-            "not all threads reach {what}: {} waits there, {}",
+            "not all threads reach {what}: {} {} there, {}",
             self.names(&meeting.arrived),
+            wait(&meeting.arrived),
             why.join(", ")
         );
         self.failure_of(state, meeting.arrived[0], message, meeting.place)
     }
+}
+
+/// Returns the verb for these threads.
+fn wait(threads: &[u32]) -> &'static str {
+    if threads.len() == 1 { "waits" } else { "wait" }
 }
