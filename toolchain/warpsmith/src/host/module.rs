@@ -146,7 +146,7 @@ impl Module {
         let image = match device.kind() {
             Kind::Cpu(_) => None,
             Kind::Gpu(gpu) => {
-                let named = std::env::var("WARPSMITH_ARCH").ok();
+                let named = std::env::var("WARPSMITH_ARCH").ok().filter(|name| !name.is_empty());
                 let asked = named.as_deref().map(architecture_of).transpose()?;
                 Some(images.newest(&gpu.properties, asked)?)
             }
