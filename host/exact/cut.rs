@@ -92,12 +92,16 @@ impl Cut {
         Ok(cut)
     }
 
-    /// Returns the same inequality for an instance of `n` nodes, of which this one's are `nodes`. `None` if it does not hold there.
+    /// Returns the same inequality for an instance of `n` nodes, of which this one's are `nodes`. `None` if it has more than 12 atoms
+    /// there, or its sets are not a cut of its family.
     pub fn moved(&self, nodes: &[u32], n: usize) -> Option<Cut> {
         let right_side = match self.family {
             // All other nodes are like one more, which is in no set.
             Family::Hypergraph if nodes.len() < n => Cut::shortest(&self.sets, nodes.len() + 1).ok()?,
-            _ => self.right_side,
+            _ => {
+                self.check_shape(nodes.len()).ok()?;
+                self.right_side
+            }
         };
         let mut sets: Vec<Vec<u32>> =
             self.sets.iter().map(|set| set.iter().map(|&node| nodes[node as usize]).collect()).collect();

@@ -72,12 +72,16 @@ impl Program {
         program
     }
 
-    /// Adds those of these edges that are not columns yet.
-    pub fn add_edges(&mut self, edges: impl Iterator<Item = Edge>) {
+    /// Adds those of these edges that are not columns yet. Returns how many.
+    pub fn add_edges(&mut self, edges: impl Iterator<Item = Edge>) -> usize {
         let known: HashSet<Edge> = self.edges.iter().copied().collect();
         self.edges.extend(edges.filter(|edge| !known.contains(edge)));
-        self.x.resize(self.edges.len(), 0.0);
-        self.prepare();
+        let added = self.edges.len() - known.len();
+        if added > 0 {
+            self.x.resize(self.edges.len(), 0.0);
+            self.prepare();
+        }
+        added
     }
 
     /// Computes costs and coefficients.
@@ -120,8 +124,9 @@ impl Program {
         right + self.reduced(y).iter().map(|reduced| reduced.min(0.0)).sum::<f64>()
     }
 
-    /// Raises the bound until `enough` says so, which is asked before each step, or until more steps achieve nothing.
-    pub fn ascend(&mut self, enough: Enough<'_>) {
+    /// Raises the bound until `enough` says so, which is asked before each step, or until more steps achieve nothing. Returns whether that
+    /// was so.
+    pub fn ascend(&mut self, enough: Enough<'_>) -> bool {
         let step_x: Vec<f64> =
             (0..self.edges.len()).map(|edge| SAFE / (WEIGHT * self.columns.sum(edge))).collect();
         let step_y: Vec<f64> =
@@ -136,7 +141,7 @@ impl Program {
             for _ in 0..STEPS {
                 if enough() {
                     self.x = x;
-                    return;
+                    return false;
                 }
                 self.step((&mut x, &step_x), (&mut y, &step_y));
                 mean.add(&x, &y);
@@ -151,7 +156,7 @@ impl Program {
             let before = history.len().checked_sub(SETTLED.0 + 1).map(|at| history[at]);
             if before.is_some_and(|before| best - before <= SETTLED.1 * best) {
                 self.x = x;
-                return;
+                return true;
             }
             looks += 1;
             if looks == length {

@@ -40,6 +40,8 @@ pub struct Priced {
     pub limit: i64,
 }
 
+/// The most edges that are listed: of more, main memory may be too small, and such dual values are useless.
+pub const MOST_LISTED: usize = 1 << 26;
 /// Fewer places are searched pair by pair.
 const FEW: usize = 200;
 
@@ -47,7 +49,7 @@ const FEW: usize = 200;
 /// `limit`, in units; or only those with a negative one, if more than `most` others are found. An edge between partners is one that
 /// every tour has.
 ///
-/// `None` if the watch was over before the end, or sets have negative dual values.
+/// `None` if the watch was over before the end, sets have negative dual values, or [too many edges](MOST_LISTED) have a low reduced cost.
 pub fn price(
     instance: &Instance,
     reduced: &Reduced,
@@ -57,14 +59,23 @@ pub fn price(
     if !reduced.is_plain() {
         return None;
     }
-    let wanted =
-        Wanted { instance, reduced, limit: AtomicI64::new(limit.max(0)), count: AtomicUsize::new(0), most };
+    let wanted = Wanted {
+        instance,
+        reduced,
+        limit: AtomicI64::new(limit.max(0)),
+        count: AtomicUsize::new(0),
+        listed: AtomicUsize::new(0),
+        most,
+    };
     let found: Vec<Vec<(Edge, i64)>> = match instance.metric().filter(|_| instance.len() > FEW) {
         None => by_pairs(&wanted, watch),
         Some(metric) => by_places(&wanted, metric, watch),
     };
     let mut edges = watch.kept(found)?.concat();
-    let limit = wanted.limit();
+    if wanted.listed.into_inner() > MOST_LISTED {
+        return None;
+    }
+    let limit = wanted.limit.into_inner();
     edges.retain(|&(_, reduced)| reduced <= limit);
     edges.sort_unstable_by_key(|(edge, _)| (edge.a, edge.b));
     let mut bound = reduced.constant();
@@ -87,6 +98,8 @@ struct Wanted<'a> {
     instance: &'a Instance,
     reduced: &'a Reduced,
     limit: AtomicI64,
+    /// The number of edges that are listed, or would be.
+    listed: AtomicUsize,
     /// The number of edges found with a reduced cost of 0 or more, and how many are too many.
     count: AtomicUsize,
     most: usize,
@@ -111,7 +124,9 @@ impl Wanted<'_> {
             if reduced >= 0 && self.count.fetch_add(1, Ordering::Relaxed) >= self.most {
                 self.limit.store(0, Ordering::Relaxed);
             }
-            found.push((Edge { a: a.min(b), b: a.max(b), cost }, reduced));
+            if self.listed.fetch_add(1, Ordering::Relaxed) < MOST_LISTED {
+                found.push((Edge { a: a.min(b), b: a.max(b), cost }, reduced));
+            }
         }
     }
 }

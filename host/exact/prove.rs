@@ -18,6 +18,9 @@ use crate::{Board, Cut, Incumbent, Outcome, Settings, few};
 const FEW: usize = 20;
 /// Rounds of cuts at the root end once the last ones closed less than this part of the gap.
 const PROGRESS: f64 = 0.05;
+/// The same for instances of at least so many nodes: their trees close less than more rounds do.
+const PROGRESS_OF_LARGE: f64 = 0.005;
+const LARGE: usize = 2000;
 /// The most edges that the tree may start with, for each node.
 const EDGES_PER_NODE: usize = 60;
 /// How often to look for a better tour while the best one leaves too many edges.
@@ -62,7 +65,8 @@ pub fn prove_with(
 ) -> (Outcome, Option<Certificate>) {
     let begin = Instant::now();
     let board = &*settings.board;
-    let effort = Effort { progress: PROGRESS, enough, closing: enough };
+    let progress = if instance.len() < LARGE { PROGRESS } else { PROGRESS_OF_LARGE };
+    let effort = Effort { progress, enough, closing: enough };
     let mut root = ascend(instance, solver, &[], (incumbent, board), &effort);
     let mut outcome = Outcome {
         bound: root.bound.min(incumbent.cost()),

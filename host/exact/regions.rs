@@ -1,4 +1,4 @@
-//! Cutting planes for large instances: region by region, on all threads.
+//! Cutting planes for large instances: region by region, on many threads.
 //!
 //! The simplex method takes hours for the linear program of a hundred thousand nodes, on one thread. So the nodes are divided into regions,
 //! and each gets a linear program of its own: the instance of its nodes and of a margin around them. The cuts that are found there hold
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use antwarp_instance::{Enough, Instance, KdTree, Watch};
 
-use crate::duals::to_cost;
+use crate::duals::{to_cost, to_units};
 use crate::first_order::Program;
 use crate::master::Master;
 use crate::pricing::{Edge, price};
@@ -27,11 +27,15 @@ pub const MOST: usize = 1600;
 const MARGIN: usize = 4;
 /// The same where nodes are in clusters, whose dual values are large, and less certain.
 const MARGIN_OF_CLUSTERS: usize = 8;
+/// A region with its margin has at most this many times the nodes of a region.
+const LARGEST: usize = 3;
 /// Nodes are in clusters if the hundredth part of a tour's edges, the longest ones, has more than this part of its length. Where they are
 /// spread evenly, it has a thirtieth.
 const CLUSTERED: f64 = 0.1;
 /// The part of the time for the linear programs of the regions.
 const SHARE: f64 = 0.75;
+/// The most columns that a pricing adds, for each node.
+const COLUMNS_PER_NODE: usize = 4;
 /// Times that missing columns are looked for while the first-order method runs.
 const PRICINGS: u32 = 3;
 /// Seconds in which the bound of a region is computed after its time.
@@ -62,35 +66,46 @@ pub fn ascend_by_regions(
     let edges = Master::first_edges(instance, std::slice::from_ref(&tour));
     let regions = divide(instance, &edges, most, margin(instance, &tour));
     let watch = Watch::new(enough);
-    let parts = bound_all(instance, solver, &regions, (&tour, board), (end, &watch));
+    let mut parts = bound_all(instance, solver, &regions, (&tour, board), (end, &watch));
     for part in &parts {
         root.work.add(&part.root.work);
         root.trouble = root.trouble.or_else(|| part.root.trouble.clone());
     }
+    // Without a bound there are no dual values.
+    parts.retain(|part| part.root.units > 0);
+    if parts.is_empty() {
+        return root;
+    }
     let mut program = joined(instance, &regions, &parts, edges);
     drop(parts);
     let last = Watch::new(closing);
+    let mut is_solved = false;
     for round in 1.. {
         let (duals, cuts) = program.duals();
         let Some(reduced) = Reduced::new(&duals, &cuts, &[]) else { break };
         let since = Instant::now();
-        let Some(priced) = price(instance, &reduced, (0, 0), &last) else { break };
-        root.work.pricing += since.elapsed().as_secs_f64();
+        let Some(mut priced) = price(instance, &reduced, (0, 0), &last) else { break };
+        let took = since.elapsed();
+        root.work.pricing += took.as_secs_f64();
         let gained = priced.bound - root.units;
         if gained > 0 {
             (root.units, root.bound) = (priced.bound, to_cost(priced.bound));
             (root.duals, root.cuts) = (duals, cuts);
             board.raise(root.bound);
         }
-        // If the method was not stopped by the time, it has solved the program but for missing columns.
-        let is_settled = round > PRICINGS && to_cost(gained) < 1;
-        if root.bound >= incumbent.cost() || is_settled || watch.is_over() || Instant::now() >= end {
+        priced.edges.retain(|&(_, reduced)| reduced < 0);
+        priced.edges.sort_by_key(|&(edge, reduced)| (reduced, edge));
+        let lowest = priced.edges.iter().map(|(edge, _)| *edge);
+        let added = program.add_edges(lowest.take(COLUMNS_PER_NODE * n));
+        let is_settled = is_solved && (added == 0 || (0..to_units(1)).contains(&gained));
+        // The next pricing must be over in time.
+        let end = end.checked_sub(took).unwrap_or(end);
+        let left = end.saturating_duration_since(Instant::now());
+        if root.bound >= incumbent.cost() || is_settled || watch.is_over() || left.is_zero() {
             break;
         }
-        program.add_edges(priced.edges.iter().map(|(edge, _)| *edge));
-        let rest = end.saturating_duration_since(Instant::now());
-        let until = if round < PRICINGS { Instant::now() + rest / PRICINGS } else { end };
-        program.ascend(&|| watch.is_over() || Instant::now() >= until);
+        let until = if round < PRICINGS { Instant::now() + left / PRICINGS } else { end };
+        is_solved = program.ascend(&|| watch.is_over() || Instant::now() >= until);
     }
     root
 }
@@ -113,11 +128,16 @@ fn margin(instance: &Instance, tour: &[u32]) -> usize {
     if is_clustered { MARGIN_OF_CLUSTERS } else { MARGIN }
 }
 
-/// Divides the nodes into regions of the same size, at most `most` nodes each.
+/// Returns the number of regions of at most `most` nodes.
+pub fn count(nodes: usize, most: usize) -> usize {
+    nodes.div_ceil(most).next_power_of_two()
+}
+
+/// Divides the nodes into regions of the same size, at most `most` nodes each, and a power of two of them.
 fn divide(instance: &Instance, edges: &[Edge], most: usize, margin: usize) -> Vec<Region> {
     let n = instance.len();
     let tree = KdTree::new(instance.points().unwrap_or_default());
-    let count = n.div_ceil(most).next_power_of_two();
+    let count = count(n, most);
     let mut beside = vec![Vec::new(); n];
     for edge in edges {
         beside[edge.a as usize].push(edge.b);
@@ -125,17 +145,23 @@ fn divide(instance: &Instance, edges: &[Edge], most: usize, margin: usize) -> Ve
     }
     let region = |number: usize| {
         let mut nodes = tree.items()[number * n / count..(number + 1) * n / count].to_vec();
-        let mut weights = vec![1.0; nodes.len()];
         let mut known: HashSet<u32> = nodes.iter().copied().collect();
+        let mut ends = vec![nodes.len()];
         let mut begin = 0;
-        for step in 1..=margin {
+        while ends.len() <= margin && nodes.len() < LARGEST * most {
             let end = nodes.len();
             for at in begin..end {
                 let near = &beside[nodes[at] as usize];
                 nodes.extend(near.iter().filter(|&&node| known.insert(node)));
             }
-            weights.resize(nodes.len(), (1.0 - step as f64 / margin as f64).powi(3));
+            nodes.truncate((LARGEST * most).max(end));
             begin = end;
+            ends.push(nodes.len());
+        }
+        let steps = (ends.len() - 1).max(1) as f64;
+        let mut weights = Vec::with_capacity(nodes.len());
+        for (step, &end) in ends.iter().enumerate() {
+            weights.resize(end, (1.0 - step as f64 / steps).powi(3));
         }
         Region { nodes, weights }
     };
@@ -197,7 +223,8 @@ fn bound_one(
 fn joined(instance: &Instance, regions: &[Region], parts: &[Part], mut edges: Vec<Edge>) -> Program {
     let n = instance.len();
     let mut sums = vec![0.0; n];
-    for region in regions {
+    for part in parts {
+        let region = &regions[part.region];
         region.nodes.iter().zip(&region.weights).for_each(|(&node, weight)| sums[node as usize] += weight);
     }
     let mut nodes = vec![0.0; n];
@@ -214,7 +241,7 @@ fn joined(instance: &Instance, regions: &[Region], parts: &[Part], mut edges: Ve
             edges.push(Edge { a: a.min(b), b: a.max(b), cost: edge.cost });
             *values.entry((a.min(b), a.max(b))).or_default() += value * (share(edge.a) + share(edge.b)) / 2.0;
         }
-        // Cuts of the margin alone are kept, with a dual value of 0.
+        // Cuts of the outermost nodes are kept, with a dual value of 0.
         for &(cut, dual) in &root.duals.cuts {
             let Some(moved) = root.cuts[cut].moved(&region.nodes, n) else { continue };
             let shares = root.cuts[cut].sets().iter().flat_map(|set| set.iter()).map(|&node| share(node));
@@ -226,6 +253,6 @@ fn joined(instance: &Instance, regions: &[Region], parts: &[Part], mut edges: Ve
     edges.dedup();
     let x = edges.iter().map(|edge| values.get(&(edge.a, edge.b)).copied().unwrap_or(0.0)).collect();
     let mut cuts: Vec<(Cut, f64)> = cuts.into_iter().collect();
-    cuts.sort_by(|a, b| a.0.sets().cmp(b.0.sets()));
+    cuts.sort_by(|(a, _), (b, _)| (a.sets(), a.family()).cmp(&(b.sets(), b.family())));
     Program::new((edges, x), nodes, cuts)
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use antwarp_exact::Board;
 use antwarp_exact::simplex::Highs;
+use antwarp_exact::{Board, regions};
 
 use super::proof::Prover;
 use super::{Algorithm, SolveError, proven_optimum};
@@ -116,7 +116,7 @@ fn nodes(instance: &Instance) -> usize {
 pub fn least_time(instance: &Instance) -> Option<Duration> {
     let nodes = nodes(instance);
     if has_regions(instance) {
-        let threads = rayon::current_num_threads();
+        let threads = rayon::current_num_threads().min(regions::count(nodes, regions::MOST));
         return Some(Duration::from_secs_f64(SECONDS_PER_NODE * nodes as f64 / threads as f64));
     }
     (nodes <= MOST).then(|| Duration::from_secs_f64(SECONDS_PER_SQUARE * (nodes * nodes) as f64))

@@ -13,7 +13,12 @@ use antwarp_instance::{Enough, Instance, Metric, Watch};
 use crate::liar::{Liar, Lie};
 use crate::{Draws, highs, optimum};
 
-tests!(regions_are_nearly_as_good_as_the_whole, wrong_dual_values_of_regions_prove_less);
+tests!(
+    regions_are_nearly_as_good_as_the_whole,
+    wrong_dual_values_of_regions_prove_less,
+    regions_without_a_solution_prove_nothing,
+    equal_places_are_bounded,
+);
 
 /// More than any of these bounds takes.
 const LONG: Duration = Duration::from_secs(600);
@@ -81,4 +86,26 @@ fn wrong_dual_values_of_regions_prove_less() {
         }
     }
     assert!(tight > 20, "{tight} of 30");
+}
+
+fn regions_without_a_solution_prove_nothing() {
+    let Some(highs) = highs() else { return };
+    let (instance, tour) = places(&mut Draws(7), 40, 100);
+    let broken = Liar { highs, lie: Lie::NotANumber };
+    let root = by_regions(&broken, (&instance, &tour), 10, u64::MAX);
+    assert_eq!(root.bound, 0);
+    assert!(root.trouble.is_some());
+    // There is enough before anything was done.
+    let honest = Liar { lie: Lie::None, ..broken };
+    let root = by_regions(&honest, (&instance, &tour), 10, 0);
+    assert_eq!((root.bound, root.trouble), (0, None));
+}
+
+fn equal_places_are_bounded() {
+    let Some(highs) = highs() else { return };
+    let places = (0..300).map(|i| [f64::from(i % 2) * 100.0, 0.0, 0.0]).collect();
+    let instance = Instance::from_points("two", Metric::Euc2d, places).unwrap();
+    let tour: Vec<u32> = (0..300).step_by(2).chain((1..300).step_by(2)).collect();
+    let root = by_regions(&highs, (&instance, &tour), 50, 50_000);
+    assert!(root.bound <= 200, "{}", root.bound);
 }
