@@ -98,23 +98,30 @@ enum Command {
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    std::panic::set_hook(Box::new(report_panic));
-    signals::survive_limits();
-    stack::with_room(run_line).unwrap_or_else(|error| ExitCode::from(error.print()))
+    ExitCode::from(run_as(std::env::args_os()))
 }
 
-fn run_line() -> ExitCode {
-    let ended = catch_unwind(AssertUnwindSafe(|| execute(std::env::args_os())));
+/// Runs a command line, whose first word is the name of the program, as a process of its own would: reports errors and panics, and
+/// ends gracefully after Ctrl-C. Returns the exit status.
+pub fn run_as(line: impl IntoIterator<Item = OsString>) -> u8 {
+    let line: Vec<OsString> = line.into_iter().collect();
+    std::panic::set_hook(Box::new(report_panic));
+    signals::survive_limits();
+    stack::with_room(|| run_line(&line)).unwrap_or_else(Error::print)
+}
+
+fn run_line(line: &[OsString]) -> u8 {
+    let ended = catch_unwind(AssertUnwindSafe(|| execute(line.iter().cloned())));
     match ended {
-        Ok(Ok(_)) if spare::is_spent() => ExitCode::from(Error::MemoryRanOut.print()),
-        Ok(Ok(Outcome::Done)) => ExitCode::SUCCESS,
-        Ok(Ok(Outcome::Interrupted)) => ExitCode::from(error::INTERRUPTED),
-        Ok(Ok(Outcome::Unproven)) => ExitCode::from(error::UNPROVEN),
+        Ok(Ok(_)) if spare::is_spent() => Error::MemoryRanOut.print(),
+        Ok(Ok(Outcome::Done)) => 0,
+        Ok(Ok(Outcome::Interrupted)) => error::INTERRUPTED,
+        Ok(Ok(Outcome::Unproven)) => error::UNPROVEN,
         Ok(Err(error)) => {
             let status = error.print();
-            ExitCode::from(if patience::was_interrupted() { error::INTERRUPTED } else { status })
+            if patience::was_interrupted() { error::INTERRUPTED } else { status }
         }
-        Err(_) => ExitCode::from(error::UNEXPECTED),
+        Err(_) => error::UNEXPECTED,
     }
 }
 

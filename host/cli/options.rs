@@ -10,9 +10,6 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::solver::{Algorithm, Placement, placement};
 
-/// How long a run or a search lasts if there is no stop option. The help says so, too.
-pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
-
 /// Maximum number of numbers in the file of a run, most of which are its tour; also in a file of settings, which it can be.
 pub const MOST_NUMBERS: u64 = 1 << 24;
 
@@ -175,6 +172,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::solver::DEFAULT_TIME;
 
     #[test]
     fn the_help_says_how_long_a_run_lasts() {

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::options::{DEFAULT_TIME, MachineArgs, duration};
+use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
 use super::{Error, Outcome, Result, checkpoints, reading, signals};
 use crate::backend::Backend;
 use crate::engine::{BackendError, Cost, Observe, Progress, Snapshot, Stop, StopReason, tuning};
 use crate::instance::{Instance, InstanceError, Qap};
+use crate::solver::DEFAULT_TIME;
 use crate::solver::checkpoint::{Checkpoints, Limits, Schedule, SearchCheckpoint, Subject};
 use crate::solver::search::problems::{MaxCut, Partition, Perceptron};
 use crate::solver::search::{

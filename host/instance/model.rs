@@ -2,6 +2,8 @@
 
 mod forbidden;
 
+use std::borrow::Cow;
+
 use antwarp_core::metric::{self, Metric};
 use rayon::prelude::*;
 
@@ -209,8 +211,8 @@ impl Instance {
     ///
     /// # Errors
     /// If the matrix is not square, has no rows, or all its costs are forbidden.
-    pub fn from_costs(name: impl Into<String>, costs: Vec<f64>) -> Result<Instance> {
-        let name = name.into();
+    pub fn from_costs<'a>(name: impl Into<String>, costs: impl Into<Cow<'a, [f64]>>) -> Result<Instance> {
+        let (name, costs) = (name.into(), costs.into());
         let n = square_root(&name, costs.len())?;
         Instance::check_len(&name, n)?;
         let is_off_diagonal = |at: usize| at / n != at % n;
@@ -258,7 +260,7 @@ impl Instance {
         let kind = if is_directed { Kind::Atsp } else { Kind::Tsp };
         let scale = match scale {
             Scale::Binary { exponent, shift, .. } => {
-                Scale::Binary { exponent, shift, costs: Some(costs.into()) }
+                Scale::Binary { exponent, shift, costs: Some(costs.into_owned().into()) }
             }
             exact => exact,
         };

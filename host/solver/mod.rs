@@ -12,6 +12,7 @@ pub mod lin_kernighan;
 mod papers;
 mod placement;
 pub mod proof;
+mod resolution;
 pub mod resumed;
 pub mod settings;
 mod side_by_side;
@@ -20,9 +21,10 @@ mod target;
 pub use builder::Solver;
 pub use papers::{acs, genetic, ils, mmas, search};
 pub use placement::{Placement, placement, placement_of_all};
+pub use resolution::check_resolution;
 pub use target::proven_optimum;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use antwarp_core::rng::Stream;
 use serde::Serialize;
@@ -41,6 +43,9 @@ use settings::{Declaration, Settings};
 
 /// The fewest nodes that an algorithm works on; fewer are solved exactly.
 pub const FEWEST: usize = exact::FEW + 1;
+
+/// How long the program, and the Python package, let a run or a search last that has no limit. The help says so, too.
+pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
 /// The stream of random numbers for islands' seeds.
 const ISLANDS: u32 = u32::MAX - 1;
@@ -430,6 +435,19 @@ pub struct Solution {
 }
 
 impl Solution {
+    /// Completes the result of a run: names the published optimum as what stopped it, if that is what it reached, and lets a closed
+    /// tour start at this node.
+    pub fn conclude(&mut self, instance: &Instance, start: Option<u32>) {
+        let published = instance.best_known().filter(|known| known.proven);
+        if self.stopped_by == StopReason::Target && published.is_some_and(|known| known.cost == self.cost) {
+            self.stopped_by = StopReason::PublishedOptimum;
+        }
+        if let Some(start) = start.filter(|_| instance.ends().is_none()) {
+            let at = self.tour.iter().position(|&node| node == start).unwrap_or(0);
+            self.tour.rotate_left(at);
+        }
+    }
+
     /// Returns the result of a run: the tour found if it is valid and better, else the start tour. An invalid result is reported as
     /// a failure.
     fn of(

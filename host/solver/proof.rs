@@ -14,6 +14,7 @@ use super::SolveError;
 use crate::engine::Proving;
 use crate::instance::form::Form;
 use crate::instance::{Enough, Instance};
+use crate::memory;
 
 /// Proves bounds on the tours of an instance, beside searches that offer their tours.
 pub struct Prover<'a> {
@@ -46,6 +47,18 @@ impl Proof {
     pub fn is_complete(&self) -> bool {
         self.best.as_ref().is_some_and(|(cost, _)| self.proves(*cost))
     }
+}
+
+/// Checks whether an instance can be proven; the inner error is what is missing for a proof.
+///
+/// # Errors
+/// If the instance contradicts itself.
+pub fn check(instance: &Instance) -> Result<Result<(), String>, SolveError> {
+    let threads = rayon::current_num_threads();
+    if let Err(shortage) = memory::check(Prover::memory(instance, threads)) {
+        return Ok(Err(format!("not enough main memory for it: {shortage}")));
+    }
+    Ok(Prover::new(instance)?.check().map_err(|missing| missing.to_string()))
 }
 
 impl<'a> Prover<'a> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::Map;
 
-use super::super::options::{DEFAULT_TIME, Iterations, MachineArgs, duration, finite, iterations_or_none};
+use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
@@ -20,7 +20,7 @@ use crate::engine::Stop;
 use crate::instance::{Instance, ReadOptions};
 use crate::solver::checkpoint::{Checkpoint, Limits};
 use crate::solver::settings::Declaration;
-use crate::solver::{Algorithm, proven_optimum};
+use crate::solver::{Algorithm, DEFAULT_TIME, proven_optimum};
 
 /// Arguments of `antwarp solve`, as given.
 #[derive(Debug, clap::Args)]

@@ -20,20 +20,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::once;
-use super::options::{DEFAULT_TIME, MachineArgs, Share};
+use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::reading::announce_tour;
 use super::{Error, Outcome, Result, checkpoints, output, signals};
 use crate::cluster::{self, Facts, Ledger, Topology, World};
-use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager, start};
-use crate::instance::{Cost, Instance, InstanceError, patience, population_file, tour_file};
+use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager};
+use crate::instance::{Cost, Instance, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::{Bounded, Report};
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
 use crate::solver::proof::{self as proving, Proof};
 use crate::solver::resumed::Island;
-use crate::solver::{Algorithm, FEWEST, Solution};
+use crate::solver::{Algorithm, DEFAULT_TIME, FEWEST, Solution, check_resolution};
 use args::Outputs;
 use keeper::Keeper;
 use proof::Prove;
@@ -241,16 +241,7 @@ fn lead(
             if solution.stopped_by == StopReason::Interrupt && is_optimal.load(Ordering::Relaxed) {
                 solution.stopped_by = StopReason::Optimal;
             }
-            let published = plan.instance.best_known().filter(|known| known.proven);
-            if solution.stopped_by == StopReason::Target
-                && published.is_some_and(|known| known.cost == solution.cost)
-            {
-                solution.stopped_by = StopReason::PublishedOptimum;
-            }
-            if let Some(start) = plan.start.filter(|_| plan.instance.ends().is_none()) {
-                let at = solution.tour.iter().position(|&node| node == start).unwrap_or(0);
-                solution.tour.rotate_left(at);
-            }
+            solution.conclude(&plan.instance, plan.start);
         };
         // The best solution of all ranks replaces this rank's own.
         let gather = |own: &mut Solution| {
@@ -426,41 +417,6 @@ fn refuse_forbidden(report: &Report, is_proven: bool) -> Result<()> {
     Err(Error::Forbidden(format!("no tour without a forbidden pair was found: {from} to {to}{more}{proof}")))
 }
 
-/// Rejects an instance whose costs are rounded internally so coarsely that the cost of a tour may change by more than a millionth.
-/// Instances with few nodes are solved without rounding.
-fn refuse_coarse(instance: &Instance) -> Result<()> {
-    if instance.is_exact() || instance.len() < FEWEST {
-        return Ok(());
-    }
-    // Use a short tour: the length of a long one could hide the effect of rounding on short edges.
-    let tour = start::along_a_curve(instance).unwrap_or_else(|| nearest_by_true_cost(instance));
-    let Some(part) = instance.rounding(&tour).filter(|&part| part > 1e-6) else { return Ok(()) };
-    let resolution = instance.resolution();
-    let problem = format!(
-        "the range of costs is so wide that they are rounded to multiples of {resolution:e} internally, which may change the cost of a tour by a fraction of {:.0e}",
-        part
-    );
-    let help = if instance.matrix().is_some() {
-        "use --forbidden-from to say which large costs mean that there is no connection, or round the others"
-    } else {
-        "remove places that are far from all others"
-    };
-    Err(InstanceError::content(instance.name(), problem, help).into())
-}
-
-/// Returns the nearest-neighbor tour by the user's own costs.
-fn nearest_by_true_cost(instance: &Instance) -> Vec<u32> {
-    let mut left: Vec<u32> = (1..instance.len() as u32).collect();
-    let mut tour = vec![0];
-    while !left.is_empty() {
-        let from = tour[tour.len() - 1];
-        let cost = |&to: &u32| instance.edge_cost(from, to);
-        let nearest = (0..left.len()).min_by(|&a, &b| cost(&left[a]).total_cmp(&cost(&left[b])));
-        tour.push(left.swap_remove(nearest.unwrap_or(0)));
-    }
-    tour
-}
-
 impl Asked {
     /// Checks a command line against an instance. `options` are the ids of the options given.
     pub(super) fn check(
@@ -524,7 +480,7 @@ impl Plan {
         args.machine.start_threads()?;
         let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
         let (instance, start) = args.shape.apply(instance)?;
-        refuse_coarse(&instance)?;
+        check_resolution(&instance)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
             let why = "has no coordinates, so there is nothing to draw: leave out --svg";
             return Err(Error::Usage(format!("{} {why}", instance.name())));
@@ -554,7 +510,7 @@ impl Plan {
             asked.algorithm.check_for(&instance)?;
         }
         let asks_proof = args.proves();
-        let missing = if asks_proof { proof::check(&instance)?.err() } else { None };
+        let missing = if asks_proof { proving::check(&instance)?.err() } else { None };
         if let Some(missing) = &missing {
             if !args.outputs.quiet {
                 output::tell(&format!("antwarp: no proof, only a lower bound: {missing}"));

@@ -166,7 +166,8 @@ impl Instance {
             UNKNOWN => f64::INFINITY,
             _ => self.edge_cost((at / n) as u32, (at % n) as u32),
         };
-        let made = Instance::from_costs(self.name.clone(), (0..n * n).map(cost).collect())?;
+        let costs: Vec<f64> = (0..n * n).map(cost).collect();
+        let made = Instance::from_costs(self.name.clone(), costs)?;
         Ok(Instance { distances: made.distances, scale: made.scale, forbidden: made.forbidden, ..self })
     }
 }

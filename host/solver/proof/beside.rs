@@ -11,6 +11,7 @@ use super::{Proof, Prover};
 use crate::backend::Backend;
 use crate::engine::{BackendError, Better, Deadline, Observe, Progress, Snapshot, Stop, StopReason};
 use crate::instance::Instance;
+use crate::memory;
 use crate::solver::{Algorithm, Solution, SolveError};
 
 /// How often it is decided what goes on.
@@ -22,6 +23,13 @@ const STARTS_AFTER: u32 = 2;
 /// Once there are this many, a shorter tour is unlikely: such a proof may use all threads, as the search does; a search beside a proof that
 /// was asked for ends.
 const SETTLED_AFTER: u32 = 5;
+
+/// The most nodes of the closed form that are proven without being asked to. More take too long to gain by it.
+const MOST_UNASKED: usize = 1500;
+/// Threads beside those of the search and of the tree: the proof, and one that waits for interrupts.
+const THREADS: u32 = 2;
+/// How many times the memory that a proof needs at least must be free for one that was not asked for.
+const MARGIN: u64 = 3;
 
 /// A search gives threads to a proof only if it keeps so many.
 const FEWEST_OF_SEARCH: usize = 2;
@@ -36,6 +44,28 @@ pub enum When {
     /// The search goes on. If it ends by itself, the
     /// proof may take as long as the run until then.
     Settled,
+}
+
+impl When {
+    /// Returns when a proof starts that nobody asked for; `None` if the run is better without one.
+    pub fn unasked(
+        algorithm: &Algorithm,
+        instance: &Instance,
+        (backend, stop): (&Backend, &Stop),
+    ) -> Option<When> {
+        let searches = matches!(algorithm, Algorithm::LinKernighan(_)) && !algorithm.is_descent_only();
+        // Such a run is repeatable.
+        let is_counted = stop.iterations.is_some() || stop.stagnation.is_some();
+        let is_known = instance.best_known().is_some_and(|known| known.proven);
+        let nodes = instance.len() * if instance.is_symmetric() { 1 } else { 2 };
+        let gains = searches && backend.is_cpu() && !is_counted && !is_known && nodes <= MOST_UNASKED;
+        // A run that fits without it must not end because of it.
+        let threads = rayon::current_num_threads();
+        let needed = MARGIN * Prover::memory(instance, threads);
+        let fits =
+            || memory::check(needed).is_ok() && memory::check_threads(THREADS + threads as u32).is_ok();
+        (gains && fits()).then_some(When::Settled)
+    }
 }
 
 /// Solves an instance and proves that the tour is the shortest, both at the same time; ends at `stop`'s limits, too.
