@@ -1,0 +1,242 @@
+"""Short tours for the travelling salesman problem, fast: on GPUs or on CPU cores.
+
+>>> import antwarp
+>>> antwarp.solve([[0, 0], [3, 4], [3, 0], [0, 4]]).cost
+14.0
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import logging
+import os
+import pathlib
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _inputs, _native
+from ._errors import BackendError, Error, InputError, InternalError, NoTourError, OptionError
+from ._native import Progress
+from ._solution import Solution
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Options
+
+__all__ = [
+    "BackendError",
+    "Error",
+    "InputError",
+    "InternalError",
+    "NoTourError",
+    "OptionError",
+    "Progress",
+    "Solution",
+    "Solver",
+    "networkx",
+    "solve",
+]
+
+_log = logging.getLogger("antwarp")
+
+
+
+def _find_highs() -> None:
+    """Lets proofs use the HiGHS of the package `highsbox`, unless the user names another one."""
+    found = importlib.util.find_spec("highsbox")
+    for folder in (found.submodule_search_locations or []) if found else []:
+        for file in sorted(pathlib.Path(folder, "highs_dist").glob("*/*highs.*")):
+            if file.suffix in (".so", ".dylib", ".dll"):
+                os.environ.setdefault("ANTWARP_HIGHS", str(file))
+
+
+_find_highs()
+
+# No thread may return to an interpreter that has ended, and a forked process has none of its parent's threads.
+atexit.register(_native.end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_native.after_fork)
+
+
+class Solver:
+    """Solves with the same options again and again, and can be stopped from another thread.
+
+    Args:
+        callback: called about ten times a second, in the thread that solves, with the `Progress` of the run. What
+            it raises ends the run, and is raised there.
+        options: see `solve`.
+
+    Raises:
+        OptionError: if an option is unknown, out of range or without effect.
+    """
+
+    def __init__(
+        self, *, callback: Callable[[Progress], object] | None = None, **options: Unpack[Options]
+    ) -> None:
+        if callback is not None and not callable(callback):
+            raise OptionError(f"`callback` must be a function of the progress, not {callback!r}")
+        self._options = _native.Options(options)
+        self._weight: str = options.get("weight") or "weight"
+        self._callback = callback
+        self._stop = _native.Stop()
+
+    def stop(self) -> None:
+        """Ends the runs of this solver, from any thread; each returns its best tour. Later ones end at once."""
+        self._stop.set()
+
+    def solve(
+        self,
+        x: Any,
+        *,
+        open: bool = False,
+        start: Hashable = None,
+        end: Hashable = None,
+        fix: Iterable[tuple[Any, Any]] = (),
+        forbid: Iterable[tuple[Any, Any]] = (),
+        initial_tour: Sequence[Any] | None = None,
+    ) -> Solution:
+        """Finds a short tour; see `antwarp.solve`."""
+        begin = time.perf_counter()
+        session = _native.Session(self._options.threads)
+        instance, labels = _inputs.read(session, x, self._options, self._weight)
+        if instance.reading is not None:
+            _log.info("read %s", instance.reading)
+        for warning in instance.warnings:
+            _log.warning("%s", warning)
+        places = _Places(labels, instance.nodes)
+        ends = (None if start is None else places.of(start), None if end is None else places.of(end))
+        fixed, forbidden = places.pairs("fix", fix), places.pairs("forbid", forbid)
+        if open or ends != (None, None) or fixed or forbidden:
+            instance = instance.shaped(session, bool(open), ends, fixed, forbidden)
+        initial = None if initial_tour is None else [places.of(place) for place in initial_tour]
+        spent = time.perf_counter() - begin
+        outcome, why_cpu = _native.solve(
+            session, instance, self._options, self._stop, initial, spent, _logged(self._callback)
+        )
+        if why_cpu is not None:
+            _log.info("solving on the CPU: %s", why_cpu)
+        solution = Solution(outcome, labels)
+        for warning in solution.report["warnings"][len(instance.warnings) :]:
+            _log.warning("%s", warning)
+        failure: str | None = solution.report["failure"]
+        if failure is not None:
+            error = BackendError(f"{failure}\nThe best tour so far is the attribute `solution` of this error.")
+            error.solution = solution  # type: ignore[attr-defined]
+            raise error
+        if outcome.forbidden:
+            (one, other), *more = outcome.forbidden
+            name = labels or range(instance.nodes)
+            others = f" and {len(more)} more" if more else ""
+            raise NoTourError(
+                f"no tour was found without a pair that has no road: {name[one]} to {name[other]}{others}", solution
+            )
+        return solution
+
+
+def _logged(callback: Callable[[Progress], object] | None) -> Callable[[Progress], object] | None:
+    """Returns a callback that logs, too, if anybody reads the log."""
+    if not _log.isEnabledFor(logging.DEBUG):
+        return callback
+
+    def call(progress: Progress) -> None:
+        _log.debug("%.1f s: cost %s, bound %s", progress.seconds, progress.cost, progress.bound)
+        if callback is not None:
+            callback(progress)
+
+    return call
+
+
+class _Places:
+    """Finds places by what the caller calls them."""
+
+    def __init__(self, labels: Sequence[Hashable] | None, count: int) -> None:
+        self._labels, self._count = labels, count
+        self._found: dict[Hashable, int] | None = None
+
+    def of(self, place: Any) -> int:
+        if self._labels is None:
+            if isinstance(place, bool) or not hasattr(place, "__index__") or not 0 <= place < self._count:
+                raise OptionError(f"there is no place {place!r}: they are numbered from 0 to {self._count - 1}")
+            return int(place)
+        if self._found is None:
+            self._found = {label: at for at, label in enumerate(self._labels)}
+            if len(self._found) < len(self._labels):
+                raise OptionError("several places have the same name: name them apart to choose some of them")
+        try:
+            return self._found[place]
+        except (KeyError, TypeError):
+            raise OptionError(f"there is no place {place!r}") from None
+
+    def pairs(self, option: str, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[int, int]]:
+        try:
+            return [(self.of(one), self.of(other)) for one, other in pairs]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, OptionError):
+                raise
+            raise OptionError(f"`{option}` must be pairs of places, such as [(0, 1)]") from None
+
+
+def solve(
+    x: Any,
+    *,
+    callback: Callable[[Progress], object] | None = None,
+    open: bool = False,
+    start: Hashable = None,
+    end: Hashable = None,
+    fix: Iterable[tuple[Any, Any]] = (),
+    forbid: Iterable[tuple[Any, Any]] = (),
+    initial_tour: Sequence[Any] | None = None,
+    **options: Unpack[Options],
+) -> Solution:
+    """Finds a short tour: a round trip through all places.
+
+    Args:
+        x: what to solve. One of
+
+            - an array of shape (n, 2) or (n, 3): places in the plane or in space, with Euclidean lengths;
+            - an array of shape (n, n): the cost from each place (row) to each other (column), ints or floats; infinity
+              or NaN where there is no road. The diagonal is ignored. Costs are directed if they are not symmetric;
+            - lists of rows of the same shapes;
+            - a frame of pandas or polars with columns named x and y (and z), or lat and lon, by any common spelling:
+              lengths of degrees are great-circle metres. Or a square frame whose columns are called like its index;
+            - a graph of networkx: costs are the attribute `weight` of its edges, and pairs without an edge have no road;
+            - the path of a file that `antwarp solve` reads: TSPLIB, CSV, JSON; or a name such as "E1k.0".
+        callback: called about ten times a second with the `Progress` of the run; see `Solver`.
+        open: an open path instead of a closed tour.
+        start: the place where the tour starts, called as in `Solution.tour`.
+        end: the place where the path ends; it is then open.
+        fix: pairs of places that the tour must join: from the first to the second, if costs are directed.
+        forbid: pairs of places that the tour must not join.
+        initial_tour: all places, in the order to start from.
+        options: limits (`time` in seconds, by default 10; `iterations`, `stagnation`, `target`), the machine (`backend`,
+            `gpus`, `threads`), `prove`, the `algorithm` and its settings, such as `seed`; and how to read what has
+            several meanings (`shape`, `columns`, `degrees`, `directed` and others), as `antwarp solve --help` describes
+            them under the same names.
+
+    Returns:
+        the best tour until a limit was reached or Ctrl-C was pressed. A second Ctrl-C raises `KeyboardInterrupt`.
+
+    Raises:
+        InputError: if `x` is malformed, ambiguous or contradicts itself.
+        OptionError: if an option is unknown, out of range or without effect.
+        NoTourError: if every tour that was found has a pair without a road.
+        BackendError: if there are no threads, no memory or no GPU that was asked for.
+    """
+    solver = Solver(callback=callback, **options)
+    return solver.solve(
+        x, open=open, start=start, end=end, fix=fix, forbid=forbid, initial_tour=initial_tour
+    )
+
+
+def networkx(G: Any, weight: str = "weight", **options: Any) -> list[Any]:
+    """Finds a short round trip through all nodes of a graph, for networkx:
+    `networkx.approximation.traveling_salesman_problem(G, method=antwarp.networkx)`.
+
+    Returns:
+        the nodes in order; the first one is also the last.
+    """
+    tour = solve(G, **{"weight": weight, **options}).tour
+    return tour + tour[:1]

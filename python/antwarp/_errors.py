@@ -1,0 +1,33 @@
+"""What antwarp raises."""
+
+
+class Error(Exception):
+    """Anything that antwarp raises of its own."""
+
+
+class InputError(Error, ValueError):
+    """What is to be solved is malformed, ambiguous or contradicts itself. The message names the remedy."""
+
+
+class OptionError(Error, ValueError):
+    """An option is unknown, out of range or without effect."""
+
+
+class BackendError(Error, RuntimeError):
+    """A GPU, threads or memory are not available or failed."""
+
+
+class NoTourError(Error):
+    """No tour was found that uses only pairs with a road.
+
+    Attributes:
+        solution: the best tour that was found, with pairs that have no road; its cost leaves them out.
+    """
+
+    def __init__(self, message: str, solution: object) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class InternalError(Error, RuntimeError):
+    """A bug in antwarp."""

@@ -1,0 +1,151 @@
+"""The result of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable, Sequence
+from html import escape
+from typing import Any
+
+from . import _native
+from ._errors import InputError
+
+_FORMATS = {".tour": "tour", ".csv": "csv", ".json": "json", ".svg": "svg"}
+
+
+class Solution:
+    """A tour, with what is known about it.
+
+    Attributes:
+        tour: the places in tour order: what the frame's index, the graph or the file calls them, else their
+            numbers from 0. The tour returns from the last place to the first, unless it is an open path.
+        order: the same places by their positions in the input, from 0.
+        cost: the cost of the tour, in the unit of the input; metres for latitudes and longitudes. An int where
+            all costs are whole numbers.
+        bound: no tour costs less than this, if anything was proven.
+        optimal: whether no tour is shorter: proven by this run to its `resolution`, or in the literature.
+        resolution: costs of edges are rounded to multiples of this while searching; 0 if they are exact. `cost`
+            itself is computed from the input, without that rounding.
+        trace: every improvement: seconds since the start, and the cost then.
+        seconds: how long the run took.
+        stopped_by: why it ended: "time", "iterations", "target", "published-optimum", "optimal",
+            "optimal-rounded", "stagnation", "local-optimum", "interrupt", "settled" or "failure".
+        report: all facts of the run, as `antwarp solve --json` writes them, without the tour and the trace.
+    """
+
+    def __init__(self, outcome: _native.Outcome, labels: Sequence[Hashable] | None) -> None:
+        self._outcome = outcome
+        self.order: list[int] = outcome.order
+        self.tour: list[Any] = list(self.order) if labels is None else [labels[place] for place in self.order]
+        self.cost: int | float = outcome.cost
+        self.bound: int | float | None = outcome.bound
+        self.report: dict[str, Any] = json.loads(outcome.report())
+        self.stopped_by: str = self.report["stopped_by"]
+        self.seconds: float = self.report["seconds"]
+        self.resolution: float = self.report["instance"]["resolution"] or 0.0
+
+    @property
+    def optimal(self) -> bool:
+        is_proven = self.bound is not None and self.cost <= self.bound
+        return is_proven or self.stopped_by in ("optimal", "optimal-rounded", "published-optimum")
+
+    @property
+    def trace(self) -> list[tuple[float, int | float]]:
+        return self._outcome.trace
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __repr__(self) -> str:
+        known = ", optimal" if self.optimal else "" if self.bound is None else f", bound {self.bound}"
+        return f"<antwarp.Solution: {len(self)} places, cost {self.cost}{known}>"
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        """Returns the pairs of places that the tour joins, in its order."""
+        ends = self.tour[1:] if self._outcome.is_open or len(self) == 1 else self.tour[1:] + self.tour[:1]
+        return list(zip(self.tour, ends))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the tour to a file: .tour (TSPLIB), .csv (a place in each line), .json (all facts) or .svg.
+
+        Raises:
+            ValueError: if the name ends in none of these, or there is no picture of places that have none.
+            OSError: if the file cannot be written.
+        """
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if ending not in _FORMATS:
+            raise ValueError(f"{os.fspath(path)}: the name must end in {', '.join(_FORMATS)}")
+        if ending == ".svg":
+            self._places("picture")
+        self._outcome.save(os.fspath(path), _FORMATS[ending])
+
+    def _places(self, what: str) -> list[tuple[float, float]]:
+        places = self._outcome.places
+        if places is None:
+            raise InputError(f"there is no {what} of costs alone: the places have no coordinates")
+        return places
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draws the tour with matplotlib, on `ax` or on new axes, which are returned. `style` goes to `Axes.plot`.
+
+        Raises:
+            InputError: if the places have no coordinates.
+        """
+        places = self._places("plot")
+        from matplotlib import pyplot
+
+        if ax is None:
+            ax = pyplot.subplots()[1]
+        order = self.order if self._outcome.is_open else self.order + self.order[:1]
+        points = [places[place] for place in order]
+        ax.plot([x for x, _ in points], [y for _, y in points], **{"marker": ".", "linewidth": 1, **style})
+        if not self._outcome.is_on_globe:
+            ax.set_aspect("equal")
+        ax.set_title(f"{len(self)} places, cost {self.cost:g}")
+        return ax
+
+    def _repr_svg_(self) -> str | None:
+        return self._outcome.svg()
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "places": len(self),
+            "cost": self.cost,
+            "bound": "none" if self.bound is None else self.bound,
+            "optimal": "proven" if self.optimal else "not proven",
+            "stopped by": f"{self.stopped_by} after {self.seconds:.2f} s",
+        }
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>{self._outcome.svg() or ''}"
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Returns the tour as a GeoJSON feature collection: a line, then a point for each place in tour order.
+
+        Raises:
+            InputError: if the places are not latitudes and longitudes.
+        """
+        if not self._outcome.is_on_globe:
+            raise InputError("GeoJSON is for latitudes and longitudes, which this input does not have")
+        places = [list(place) for place in self._places("GeoJSON")]
+        order = self.order if self._outcome.is_open else self.order + self.order[:1]
+        line = {"type": "LineString", "coordinates": [places[place] for place in order]}
+        features: list[dict[str, Any]] = [_feature(line, {"cost": self.cost})]
+        for position, (place, name) in enumerate(zip(self.order, self.tour)):
+            point = {"type": "Point", "coordinates": places[place]}
+            features.append(_feature(point, {"position": position, "name": str(name)}))
+        return {"type": "FeatureCollection", "features": features}
+
+    def to_networkx(self) -> Any:
+        """Returns the tour as a graph of networkx: directed if costs are, with the attribute `weight`."""
+        import networkx  # type: ignore[import-untyped, unused-ignore]
+
+        graph = networkx.Graph() if self._outcome.is_symmetric else networkx.DiGraph()
+        graph.add_nodes_from(self.tour)
+        for (one, other), cost in zip(self.edges(), self._outcome.edge_costs):
+            graph.add_edge(one, other, weight=cost)
+        return graph
+
+
+def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Feature", "geometry": geometry, "properties": properties}

@@ -1,0 +1,39 @@
+//! The part of the Python package `antwarp` that is in Rust: what Python knows as `antwarp._native`.
+//!
+//! Python recognizes what it was given (`antwarp/_inputs.py`); here it becomes an instance (`input`), is solved with checked options
+//! (`options`, `run`), and becomes a result that can be drawn and saved (`outcome`). All work is done on threads that end with the call
+//! (`session`), so a process may fork between calls.
+
+mod error;
+mod input;
+mod options;
+mod outcome;
+mod run;
+mod session;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Everything that `antwarp` takes from here; its stub is `antwarp/_native.pyi`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::main;
+    #[pymodule_export]
+    use crate::input::Instance;
+    #[pymodule_export]
+    use crate::options::{Options, declarations};
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::run::{Progress, Stop, solve};
+    #[pymodule_export]
+    use crate::session::{Session, after_fork, end_all};
+}
+
+/// Runs a command line of the program, whose first word is its name, and returns the exit status.
+#[pyfunction]
+fn main(py: Python<'_>, line: Vec<OsString>) -> u8 {
+    py.detach(|| antwarp::cli::run_as(line))
+}
