@@ -124,7 +124,7 @@ class Solver:
         failure: str | None = solution.report["failure"]
         if failure is not None:
             error = BackendError(f"{failure}\nThe best tour so far is the attribute `solution` of this error.")
-            error.solution = solution  # type: ignore[attr-defined]
+            error.solution = solution
             raise error
         if outcome.forbidden:
             (one, other), *more = outcome.forbidden

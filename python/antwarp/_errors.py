@@ -1,5 +1,12 @@
 """What antwarp raises."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._solution import Solution
+
 
 class Error(Exception):
     """Anything that antwarp raises of its own."""
@@ -14,7 +21,13 @@ class OptionError(Error, ValueError):
 
 
 class BackendError(Error, RuntimeError):
-    """A GPU, threads or memory are not available or failed."""
+    """A GPU, threads or memory are not available or failed.
+
+    Attributes:
+        solution: the best tour until then, if it failed during the run.
+    """
+
+    solution: Solution | None = None
 
 
 class NoTourError(Error):
@@ -24,7 +37,7 @@ class NoTourError(Error):
         solution: the best tour that was found, with pairs that have no road; its cost leaves them out.
     """
 
-    def __init__(self, message: str, solution: object) -> None:
+    def __init__(self, message: str, solution: Solution) -> None:
         super().__init__(message)
         self.solution = solution
 

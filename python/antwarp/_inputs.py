@@ -23,6 +23,8 @@ class Input(NamedTuple):
 def read(session: _native.Session, x: Any, options: _native.Options, weight: str) -> Input:
     """Makes an instance of anything that `antwarp.solve` takes."""
     if isinstance(x, (str, os.PathLike)):
+        if x == "-" or (os.path.exists(x) and not os.path.isfile(x) and not os.path.isdir(x)):
+            raise InputError(f"{x}: it may have to be waited for: give a file")
         instance = _native.Instance.open(session, os.fspath(x), options)
         return Input(instance, _labels_of_file(instance))
     if isinstance(x, (bytes, bytearray, memoryview)):
@@ -166,7 +168,8 @@ def _frame(session: _native.Session, x: Any, options: _native.Options) -> Input:
 
 def _matrix_of(x: Any) -> Any:
     """Returns the values of a frame; numbers, if all its columns are."""
-    return x.to_numpy(dtype=float) if all(dtype.kind in "iuf" for dtype in x.dtypes) else x.to_numpy()
+    are_numbers = all(dtype.kind in "iuf" for dtype in x.dtypes)
+    return x.to_numpy(dtype="float64", na_value=float("nan")) if are_numbers else x.to_numpy()
 
 
 def _not_numbers(names: list[str]) -> str:

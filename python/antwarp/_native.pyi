@@ -4,7 +4,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-__all__: list[str]
+__all__ = [
+    "Instance",
+    "Options",
+    "Outcome",
+    "Progress",
+    "Session",
+    "Stop",
+    "after_fork",
+    "declarations",
+    "end_all",
+    "main",
+    "solve",
+]
 
 @final
 class Progress:

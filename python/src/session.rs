@@ -1,7 +1,8 @@
 //! The threads of one call, and the calls that are running.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use antwarp::instance::memory;
@@ -18,8 +19,8 @@ const LAST: Duration = Duration::from_secs(20);
 /// The calls that are running: what interrupts them. It is locked only by threads that hold the interpreter's lock, which a fork needs
 /// too; so a child never finds it locked.
 static RUNNING: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
-/// Whether the interpreter is about to end.
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// The thread that ends the interpreter, once that is about to happen.
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
 
 fn running() -> MutexGuard<'static, Vec<Arc<AtomicBool>>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -38,10 +39,19 @@ impl Session {
     /// Starts this many threads; if not given, one per core.
     #[new]
     #[pyo3(signature = (threads=None))]
-    fn new(_py: Python<'_>, threads: Option<u32>) -> PyResult<Session> {
+    fn new(py: Python<'_>, threads: Option<u32>) -> PyResult<Session> {
+        let ending = ENDING.get();
+        if ending.is_some_and(|&thread| thread != thread::current().id()) {
+            // Such a thread of Python ends with the process: it must not return to an interpreter that may have ended before.
+            py.detach(|| {
+                loop {
+                    thread::park();
+                }
+            });
+        }
         let by_name =
             || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&count: &u32| count > 0);
-        let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+        let cores = || thread::available_parallelism().map_or(1, |count| count.get() as u32);
         let count = threads.or_else(by_name).unwrap_or_else(cores);
         if !(1..=MOST_THREADS).contains(&count) {
             return Err(error::option(format!("`threads` must be 1 to {MOST_THREADS}")));
@@ -53,7 +63,7 @@ impl Session {
         let name = |at| format!("antwarp-{at}");
         let pool = ThreadPoolBuilder::new().num_threads(count as usize).thread_name(name).build();
         let pool = pool.map_err(|error| refused(&error))?;
-        let interrupt = Arc::new(AtomicBool::new(IS_ENDING.load(Ordering::Relaxed)));
+        let interrupt = Arc::new(AtomicBool::new(ending.is_some()));
         running().push(interrupt.clone());
         Ok(Session { pool, interrupt })
     }
@@ -69,14 +79,14 @@ impl Drop for Session {
 /// Ends all calls, and waits for them: after the end of the interpreter, no thread may return to it.
 #[pyfunction]
 pub fn end_all(py: Python<'_>) {
-    IS_ENDING.store(true, Ordering::Relaxed);
+    _ = ENDING.set(thread::current().id());
     let begin = Instant::now();
     loop {
         running().iter().for_each(|interrupt| interrupt.store(true, Ordering::Relaxed));
         if running().is_empty() || begin.elapsed() > LAST {
             return;
         }
-        py.detach(|| std::thread::sleep(Duration::from_millis(5)));
+        py.detach(|| thread::sleep(Duration::from_millis(5)));
     }
 }
 

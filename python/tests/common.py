@@ -36,7 +36,7 @@ def random_points(n: int, seed: int, dimensions: int = 2) -> list[list[float]]:
     return [[draw.uniform(-50, 50) for _ in range(dimensions)] for _ in range(n)]
 
 
-def run_script(script: str, *, timeout: float = 60, status: int = 0) -> str:
+def run_script(script: str, *, timeout: float = 300, status: int = 0) -> str:
     """Runs a script in an interpreter of its own, which must end with this status; returns what it printed."""
     # Not in the folder of the package's sources, which cannot be imported.
     folder = pathlib.Path(__file__).parent

@@ -164,6 +164,8 @@ def test_arrays_of_any_layout_are_read_and_not_changed() -> None:
         (object(), "give an array"),
         (b"1,2\n3,4\n", "bytes"),
         ("there is no such file.tsp", "cannot read"),
+        ("-", "give a file"),
+        ("/dev/stdin", "give a file|cannot read"),
         ("", "cannot read"),
         ("nul\0", "cannot read"),
     ],
@@ -252,6 +254,8 @@ def test_square_frames_are_costs() -> None:
     frame = pandas.DataFrame(costs, index=CITIES, columns=CITIES)
     solution = antwarp.solve(frame)
     assert solution.cost == shortest(costs)
+    nullable = pandas.DataFrame({city: pandas.array([1, 2, None, 4] if city == "Berlin" else [1, 2, 3, 4], dtype="Int64") for city in CITIES}, index=CITIES)
+    assert sorted(antwarp.solve(nullable, directed=True).tour) == sorted(CITIES)
     small = pandas.DataFrame([[0, 2], [2, 0]])
     with pytest.raises(antwarp.InputError, match='shape="matrix"'):
         antwarp.solve(small)

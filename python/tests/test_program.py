@@ -12,7 +12,7 @@ import antwarp
 def run(*line: str) -> subprocess.CompletedProcess[str]:
     """Runs the program."""
     command = [sys.executable, "-m", "antwarp", *line]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=pathlib.Path(__file__).parent)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=pathlib.Path(__file__).parent)
 
 
 def test_the_program_solves_what_the_package_saves_and_the_other_way_round(tmp_path: pathlib.Path) -> None:
