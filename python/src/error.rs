@@ -91,21 +91,3 @@ fn with_python_options(text: &str) -> String {
     }
     rewritten + rest
 }
-
-#[cfg(test)]
-mod tests {
-    use super::with_python_options;
-
-    #[test]
-    fn options_are_named_as_keyword_arguments() {
-        for (text, python) in [
-            ("choose `--as points` or `--as edges`", "choose `shape=\"points\"` or `shape=\"edges\"`"),
-            ("or use `--columns x=2,y=3`", "or use `columns=\"x=2,y=3\"`"),
-            ("`--no-header`, or leave out --unrounded", "`no_header=True`, or leave out unrounded"),
-            ("use --forbidden-from to say", "use forbidden_from to say"),
-            ("a -- b, `---`", "a -- b, `---`"),
-        ] {
-            assert_eq!(with_python_options(text), python);
-        }
-    }
-}

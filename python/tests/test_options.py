@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import pytest
 
@@ -147,3 +148,19 @@ def test_the_stub_of_the_options_is_up_to_date() -> None:
     assert options_stub.PATH.read_text() == options_stub.stub()
     names = [name for name, *_ in _native.declarations()]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    "x, message",
+    [
+        ("0,1\n1,0\n", '`shape="matrix"` for a 2 x 2 matrix of costs; `columns="x=1,y=2"` for places'),
+        ("a,b\n1,2\n3,4\n", '`columns="x=1,y=2"`, or for degrees `columns="lat=1,lon=2"`'),
+        ("3\n1,2\n", "`no_header=True`|columns|lines"),
+    ],
+)
+def test_remedies_are_options_of_python(x: str, message: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(x)
+    with pytest.raises(antwarp.InputError, match=message) as raised:
+        antwarp.solve(file)
+    assert "--" not in str(raised.value)

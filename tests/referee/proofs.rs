@@ -73,7 +73,7 @@ fn random(draws: &mut Draws) -> (Instance, judge::Instance) {
             let places = (0..n).map(|_| place(draws)).collect();
             Instance::from_places("places", 2, places).unwrap()
         } else {
-            let costs = (0..n * n).map(|_| draws.between(-50, 500) as f64 / decimals).collect();
+            let costs: Vec<f64> = (0..n * n).map(|_| draws.between(-50, 500) as f64 / decimals).collect();
             Instance::from_costs("costs", costs).unwrap()
         };
         let row = |a: usize| (0..n).map(|b| instance.distance(a as u32, b as u32).into()).collect();
