@@ -16,7 +16,7 @@ pub fn memory(nodes: usize, threads: usize) -> u64 {
 /// Bytes for each node of an instance that is divided into regions: its columns and rows. Measured.
 const OF_REGIONS: usize = 8 << 10;
 /// The nodes of a region with its margin, at most.
-const REGION: usize = 5000;
+const REGION: usize = 8000;
 
 /// Returns the bytes that the bound of an instance in [regions] needs on this many threads, besides the instance itself, if columns are
 /// not unusually many.

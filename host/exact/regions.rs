@@ -28,7 +28,7 @@ const MARGIN: usize = 4;
 /// The same where nodes are in clusters, whose dual values are large, and less certain.
 const MARGIN_OF_CLUSTERS: usize = 8;
 /// A region with its margin has at most this many times the nodes of a region.
-const LARGEST: usize = 3;
+const LARGEST: usize = 5;
 /// Nodes are in clusters if the hundredth part of a tour's edges, the longest ones, has more than this part of its length. Where they are
 /// spread evenly, it has a thirtieth.
 const CLUSTERED: f64 = 0.1;
