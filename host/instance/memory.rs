@@ -78,12 +78,10 @@ pub fn or_fail<R>(allocate: impl FnOnce() -> R) -> R {
 }
 
 /// Address space of a thread: its stack, and what the system needs in addition.
-#[cfg(feature = "cli")]
 const STACK: u64 = (2 << 20) + (64 << 10);
 
 /// Checks that there is address space for this many more threads, whose stacks take addresses but little memory. A running thread
 /// without room would end the process.
-#[cfg(feature = "cli")]
 pub fn check_threads(count: u32) -> Result<(), Shortage> {
     let needed = u64::from(count) * STACK;
     let read = |path: &str| read_to_string(path).unwrap_or_default();
