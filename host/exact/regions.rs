@@ -23,7 +23,7 @@ use crate::{Board, Cut, Duals, Incumbent, Reduced};
 
 /// The most nodes of a region, without its margin.
 pub const MOST: usize = 1600;
-/// The edges between near neighbours that lead out of a region to the end of its margin.
+/// The edges, to near neighbours or of a tour, that lead out of a region to the end of its margin.
 const MARGIN: usize = 4;
 /// The same where nodes are in clusters, whose dual values are large, and less certain.
 const MARGIN_OF_CLUSTERS: usize = 8;
