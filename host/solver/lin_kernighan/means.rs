@@ -8,6 +8,9 @@ const GPU: f64 = 1_200_000.0;
 /// The fewest kicks per second of a CPU thread that a plan for later epochs assumes. An early epoch is short: on a busy processor a thread may
 /// have waited for most of it.
 pub const LEAST: f64 = THREAD / 4.0;
+/// The most kicks per second from which a thread's speed at crossing follows: where kicks are faster than that, because tours are easy to
+/// mend, crossing is not.
+const MOST_CROSSING: f64 = 1.2 * THREAD;
 /// Kicks in place that a thread is assumed to make in the time of one by a trial. For pr2392 it makes about 40,000 instead of 8,000 a
 /// second.
 pub const IN_PLACE: f64 = 4.0;
@@ -17,7 +20,7 @@ pub const IN_PLACE: f64 = 4.0;
 pub struct Means {
     /// Kicks per second, until measured.
     pub kicks: f64,
-    /// Kicks per second of a CPU thread by trials, until measured.
+    /// Kicks per second of a CPU thread by trials, until measured, as far as they tell how fast it crosses tours.
     pub thread: f64,
     /// CPU threads, which cross tours.
     pub threads: u32,
@@ -45,7 +48,8 @@ impl Means {
             return self;
         }
         let each = if self.in_place { IN_PLACE * thread } else { thread };
-        Means { kicks: each * f64::from(self.threads), thread, ..self }
+        let crossing = if self.in_place { thread } else { thread.min(MOST_CROSSING) };
+        Means { kicks: each * f64::from(self.threads), thread: crossing, ..self }
     }
 
     /// Returns these means of CPU threads, if they kick tours in place.

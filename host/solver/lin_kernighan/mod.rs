@@ -6,6 +6,7 @@
 mod cross;
 mod epochs;
 mod means;
+mod pace;
 mod partners;
 mod rounds;
 mod settings;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::cross::{self, Kicks, Restart, Starts};
 use super::epochs::{Epochs, Kept};
 use super::means::LEAST;
+use super::pace::Pace;
 use super::partners::{Kicked, Partners};
 use super::settings::Plan;
 use crate::backend::cpu::Recombiner;
@@ -179,6 +180,8 @@ pub(super) struct Rounds<'a> {
     /// Generations of the next batch, and those that the current population has had.
     generations: u64,
     generations_made: u32,
+    /// How fast the current population gets shorter.
+    pace: Pace,
     ended: Option<StopReason>,
 }
 
@@ -235,6 +238,7 @@ impl<'a> Rounds<'a> {
             bests: Vec::new(),
             generations: 1,
             generations_made: 0,
+            pace: Pace::default(),
             ended: None,
             plan,
         })
@@ -502,6 +506,7 @@ impl<'a> Rounds<'a> {
         }
         let Kicked { each, rate, left, tours } = kicked;
         (self.generations, self.generations_made) = (1, 0);
+        self.pace = Pace::default();
         let kicks = Kicks { each, rate, walk: self.walk_at(each) };
         match cross::of_kicked(&self.plan, self.common_seed(), (tours, kicks), left, budget.deadline.stop) {
             Err(BackendError::OutOfMemory { .. }) => {
@@ -594,6 +599,35 @@ impl<'a> Rounds<'a> {
             LastStart { times, at: spent, took, kicks: self.now.kicks, made: self.now.made };
         (self.now.worked_from, self.now.new_tours, self.now.kicked_from) = (spent, count, None);
         Ok(true)
+    }
+
+    /// Goes on with the shortest tours alone if crossing all of them takes longer than there is time.
+    fn keep_pace(&mut self, crossed: u32, state: ColonyState, budget: &Budget) -> Result<(), BackendError> {
+        let Phase::Crossing(population) = &mut self.phase else { return Ok(()) };
+        let now = budget.deadline.elapsed();
+        self.pace.note(state.iterations, state.iteration_cost, now);
+        let Some(end) = self.now.epochs.latest().or(self.now.epochs.end()) else { return Ok(()) };
+        let is_restarted = cross::is_restarted(self.plan.problem.n());
+        let Some(fewer) = self.pace.fitting(crossed, end.saturating_sub(now)).filter(|_| !is_restarted)
+        else {
+            return Ok(());
+        };
+        let mut places: Vec<(i64, u32)> = population.costs()?.into_iter().zip(0..).collect();
+        places.sort_unstable();
+        let tours = places[..fewer as usize].iter().map(|&(_, place)| population.individual(place));
+        let tours = tours.collect::<Result<Vec<_>, _>>()?.concat();
+        // Another seed: the new population begins with generation 1 again.
+        let seed = self.seed.wrapping_add(self.pace.generation().into());
+        match cross::population(self.plan.problem, seed, tours, budget.deadline.stop) {
+            // There is no room for both, and all are crossed on.
+            Err(BackendError::OutOfMemory { .. }) => {}
+            population => {
+                self.phase = Phase::Crossing(population?);
+                self.pace.continue_with_fewer();
+                (self.generations, self.generations_made) = (1, 0);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the kicks per second so far, and notes those of a thread. If most of the time went into making tours, that counts as
@@ -856,6 +890,9 @@ impl Engine for Rounds<'_> {
                 let shorter =
                     if state.best_cost < self.now.best_cost { Some(population.best_tour()?) } else { None };
                 self.note_crossed(state, shorter);
+                if !is_exhausted && self.partners.is_none() {
+                    self.keep_pace(crossed, state, budget)?;
+                }
                 if is_exhausted || is_late() {
                     self.join(&|| budget.is_over())?;
                 }
