@@ -1,7 +1,6 @@
 //! `antwarp bound`: a lower bound on the length of every tour.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -12,15 +11,13 @@ use super::output::{self, Output};
 use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result, signals};
-use crate::bound::{self, Bound};
+use crate::bound;
 use crate::engine::{Deadline, Stop};
-use crate::instance::{Instance, InstanceError, patience, tour_file};
+use crate::instance::{Instance, patience, tour_file};
 use crate::memory;
 use crate::report::{InstanceFacts, gap_percent, shape_text};
-use crate::solver::cutting_planes::{self, CuttingPlanes, Found};
-
-/// How long edges may be priced after an interrupt: without pricing, the last steps would be wasted.
-const PATIENCE: Duration = Duration::from_secs(1);
+use crate::solver::bounds::{self, Best};
+use crate::solver::cutting_planes;
 
 /// Arguments of `antwarp bound`.
 #[derive(Debug, clap::Args)]
@@ -52,31 +49,8 @@ pub struct Args {
     reading: ReadingArgs,
 }
 
-/// The part of the time in which trees are computed if cutting planes follow, and where these divide the instance into regions.
-const TREES: f64 = 0.2;
-const TREES_BEFORE_REGIONS: f64 = 0.1;
 /// The least time that is suggested.
 const SUGGESTED: Duration = Duration::from_secs(10);
-
-/// What was found.
-struct Best {
-    /// The bound of Held and Karp.
-    trees: Bound,
-    /// The bound by cutting planes, if it is better.
-    cuts: Option<Found>,
-}
-
-impl Best {
-    /// Returns the bound, in internal costs.
-    fn length(&self) -> i64 {
-        self.cuts.as_ref().map_or(self.trees.length, |found| found.length)
-    }
-
-    /// Returns how it was found.
-    fn method(&self) -> &'static str {
-        if self.cuts.is_some() { "cutting planes" } else { "Held-Karp ascent" }
-    }
-}
 
 /// Computes a bound and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
@@ -90,7 +64,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     output::check(args.json.as_slice(), &inputs)?;
     super::options::start_threads(args.threads, None)?;
     let (instance, _) = args.shape.apply(args.reading.open(&args.instance)?)?;
-    check(&instance)?;
+    bounds::check(&instance)?;
     let no_room = |shortage| Error::RunFailed(format!("not enough main memory for the bound: {shortage}"));
     memory::check(bound::memory(&instance) as u64).map_err(no_room)?;
     let stop = Stop { time: args.time, interrupt, ..Stop::never() };
@@ -121,60 +95,11 @@ pub fn run(args: Args) -> Result<Outcome> {
 
 /// Finds the best bound; `None` if the time was up before there was one.
 fn best(args: &Args, instance: &Instance, deadline: Deadline<'_>) -> Result<Option<Best>> {
-    let stop = deadline.stop;
     let tour = args.initial_tour.as_ref().map(|path| tour_file::read_with(path, instance)).transpose()?;
     tour.iter().for_each(announce_tour);
-    let least = cutting_planes::least_time(instance);
-    let has_time = || least.is_none_or(|least| args.time.is_some_and(|time| time >= least));
-    let cutting = args.time.filter(|_| has_time()).and_then(|_| match CuttingPlanes::new(instance) {
-        Ok(cutting) => Some(cutting),
-        Err(missing) => {
-            output::tell(&format!("antwarp: no cutting planes: {missing}"));
-            None
-        }
-    });
-    let share = match &cutting {
-        Some(_) if cutting_planes::has_regions(instance) => TREES_BEFORE_REGIONS,
-        Some(_) => TREES,
-        None => 1.0,
-    };
-    let ascent = Stop { time: deadline.left().map(|left| left.mul_f64(share)), ..stop.clone() };
-    let interrupted = OnceLock::new();
-    let enough = || {
-        let is_late = || interrupted.get_or_init(Instant::now).elapsed() >= PATIENCE;
-        stop.is_late(deadline.begin) || (stop.is_interrupted() && is_late())
-    };
-    let Some(trees) = bound::held_karp(instance, args.trees, &ascent, &enough) else { return Ok(None) };
-    let mut best = Best { trees, cuts: None };
-    if let Some(cutting) = cutting.filter(|_| !deadline.is_over()) {
-        let found =
-            cutting.bound(instance, (tour.as_ref().map(|tour| &tour.nodes[..]), trees.length), deadline);
-        let (found, trouble) = match found {
-            Ok(found) => {
-                let trouble = found.as_ref().and_then(|found| found.trouble.clone());
-                (found, trouble)
-            }
-            // The user's tour is wrong.
-            Err(error) if tour.is_some() => return Err(error.into()),
-            // The bound by trees stands.
-            Err(error) => (None, Some(error.to_string())),
-        };
-        if let Some(trouble) = trouble {
-            output::tell(&format!("antwarp: cutting planes ended early: {trouble}"));
-        }
-        best.cuts = found.filter(|found| found.length > trees.length);
-    }
-    Ok(Some(best))
-}
-
-/// Rejects instances without a bound.
-pub(super) fn check(instance: &Instance) -> Result<()> {
-    if bound::is_possible(instance) {
-        return Ok(());
-    }
-    let problem = format!("has {} nodes; bounds on open paths are computed for up to 3,000", instance.len());
-    Err(InstanceError::content(instance.name(), problem, "ask for a bound on closed tours, or for none")
-        .into())
+    let initial = tour.as_ref().map(|tour| &tour.nodes[..]);
+    let mut tell = |what: String| output::tell(&format!("antwarp: {what}"));
+    Ok(bounds::best(instance, (args.trees, initial), deadline, &mut tell)?)
 }
 
 /// Ends a run that was over before anything was priced.

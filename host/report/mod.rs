@@ -308,6 +308,27 @@ impl Report {
         }
     }
 
+    /// Adds the best lower bound of a run with this solution: what was found beside it, what was proven, or its own proof.
+    pub fn set_best_bound(
+        &mut self,
+        instance: &Instance,
+        solution: &Solution,
+        (beside, proof): (Option<Bound>, Option<&Proof>),
+    ) {
+        let beside = beside.filter(|bound| bound.length <= solution.cost);
+        let is_better = |proof: &&Proof| beside.is_none_or(|bound| proof.bound > Some(bound.length));
+        let proven = proof.filter(is_better).and_then(|proof| Bounded::proven(proof, instance, self.cost));
+        self.set_bound(match (beside, solution.stopped_by) {
+            // A bound says nothing about a tour with forbidden pairs.
+            _ if !self.forbidden.is_empty() => None,
+            _ if proven.is_some() => proven,
+            (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
+                Some(Bounded::exact(instance, self.cost, solution.seconds))
+            }
+            (bound, _) => bound.map(|bound| Bounded::new(bound, instance, self.cost)),
+        });
+    }
+
     /// Creates the report of a run with this solution.
     pub fn new(
         instance: &Instance,

@@ -1,6 +1,7 @@
 //! Settings and plans: each algorithm's settings become an engine, which [`drive`](crate::engine::drive) runs.
 
 pub mod archipelago;
+pub mod bounds;
 mod builder;
 pub mod checkpoint;
 pub mod cutting_planes;

@@ -12,6 +12,7 @@ __all__ = [
     "Session",
     "Stop",
     "after_fork",
+    "bound",
     "declarations",
     "end_all",
     "main",
@@ -126,6 +127,13 @@ def solve(
     spent: float = 0.0,
     callback: Callable[[Progress], object] | None = None,
 ) -> tuple[Outcome, str | None]: ...
+def bound(
+    session: Session,
+    instance: Instance,
+    time: float | None = None,
+    initial: Sequence[int] | None = None,
+    spent: float = 0.0,
+) -> tuple[int | float, str, list[str]]: ...
 def declarations() -> list[tuple[str, str, list[str], str]]: ...
 def main(line: Sequence[str]) -> int: ...
 def end_all() -> None: ...

@@ -13,6 +13,7 @@ class Options(TypedDict, total=False):
     gpus: str | int | Sequence[int] | None
     threads: int | None
     prove: bool | None
+    bound: bool | None
     shape: str | None
     columns: str | None
     decimal: str | None

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::run::{Progress, Stop, solve};
+    use crate::run::{Progress, Stop, bound, solve};
     #[pymodule_export]
     use crate::session::{Session, after_fork, end_all};
 }

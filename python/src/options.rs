@@ -31,6 +31,8 @@ pub struct Options {
     pub backend: Choice,
     pub gpus: Gpus,
     pub prove: Prove,
+    /// Whether a lower bound is found beside the run; if not given, where it costs next to nothing.
+    pub bound: Option<bool>,
     pub reading: ReadOptions,
     #[pyo3(get)]
     threads: Option<u32>,
@@ -42,7 +44,7 @@ pub struct Options {
 
 /// Options that no algorithm declares: their names, and what they take, in the notation of Python's types. They are documented in
 /// `antwarp/__init__.py`.
-const GENERAL: [(&str, &str); 18] = [
+const GENERAL: [(&str, &str); 19] = [
     ("time", "float"),
     ("iterations", "int"),
     ("stagnation", "int"),
@@ -52,6 +54,7 @@ const GENERAL: [(&str, &str); 18] = [
     ("gpus", "str | int | Sequence[int]"),
     ("threads", "int"),
     ("prove", "bool"),
+    ("bound", "bool"),
     ("shape", "str"),
     ("columns", "str"),
     ("decimal", "str"),
@@ -96,6 +99,10 @@ impl Options {
             Some(true) => Prove::Always,
             Some(false) => Prove::Never,
         };
+        let bound = given.flag("bound")?;
+        if prove == Prove::Always && bound == Some(true) {
+            return Err(error::option("`bound` cannot be used with `prove`: a proof gives a bound, too"));
+        }
         let reading = reading(&mut given)?;
         given.take("weight", "the name of an attribute", |_| Some(()))?;
         let algorithm = given.settings(&declaration)?;
@@ -112,6 +119,7 @@ impl Options {
             backend,
             gpus,
             prove,
+            bound,
             reading,
             threads,
             time,

@@ -1,7 +1,6 @@
 //! `antwarp solve`: raw arguments, then a checked [`Plan`], then the solver, then its results.
 
 mod args;
-mod beside;
 mod checkpoint;
 mod config;
 mod deliver;
@@ -28,10 +27,11 @@ use crate::cluster::{self, Facts, Ledger, Topology, World};
 use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager};
 use crate::instance::{Cost, Instance, patience, population_file, tour_file};
 use crate::memory::spare;
-use crate::report::{Bounded, Report};
+use crate::report::Report;
+use crate::solver::bounds::{self, beside};
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Recorder};
 use crate::solver::genetic::{self, Individuals};
-use crate::solver::proof::{self as proving, Proof};
+use crate::solver::proof as proving;
 use crate::solver::resumed::Island;
 use crate::solver::{Algorithm, DEFAULT_TIME, FEWEST, Solution, check_resolution};
 use args::Outputs;
@@ -177,57 +177,41 @@ fn lead(
         });
         let keeper = better.and_then(|better| Keeper::begin(scope, plan, (better, known), &line));
         let proven = RefCell::new(None);
-        let deliver = |solution: &Solution,
-                       islands: Option<Facts>,
-                       individuals: Option<&mut Individuals<'_>>| {
-            if plan.bound {
-                // It may take long until the bound is known.
-                let Solution { cost, ref tour, .. } = *solution;
-                _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
-            }
-            // The last checkpoint is written before the summary names the file.
-            drop(taken(&checkpoints).take());
-            let bound = beside.as_ref().and_then(beside::Search::end);
-            let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
-            line.finish();
-            let machine = backend.machine();
-            let mut report =
-                Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
-            report.limits.target = plan.target.map(cost_of).or(report.limits.target);
-            let proof = proven.borrow_mut().take();
-            let (right, wrong) =
-                (bound.filter(|b| b.length <= solution.cost), bound.filter(|b| b.length > solution.cost));
-            let best = |proof: &&Proof| right.is_none_or(|right| proof.bound > Some(right.length));
-            let proof_bound = proof.as_ref().filter(best);
-            let proof_bound =
-                proof_bound.and_then(|proof| Bounded::proven(proof, &plan.instance, report.cost));
-            let bounded = match (right, solution.stopped_by) {
-                // A bound says nothing about a tour with forbidden pairs.
-                _ if !report.forbidden.is_empty() => None,
-                _ if proof_bound.is_some() => proof_bound,
-                (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
-                    Some(Bounded::exact(&plan.instance, report.cost, solution.seconds))
+        let deliver =
+            |solution: &Solution, islands: Option<Facts>, individuals: Option<&mut Individuals<'_>>| {
+                if plan.bound {
+                    // It may take long until the bound is known.
+                    let Solution { cost, ref tour, .. } = *solution;
+                    _ = last.try_send(Arc::new(Voyager { from: 0, cost, tour: tour.clone() }));
                 }
-                (bound, _) => bound.map(|bound| Bounded::new(bound, &plan.instance, report.cost)),
+                // The last checkpoint is written before the summary names the file.
+                drop(taken(&checkpoints).take());
+                let bound = beside.as_ref().and_then(beside::Search::end);
+                let kept = keeper.as_ref().and_then(|keeper| keeper.end().path.as_deref());
+                line.finish();
+                let machine = backend.machine();
+                let mut report =
+                    Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
+                report.limits.target = plan.target.map(cost_of).or(report.limits.target);
+                let proof = proven.borrow_mut().take();
+                report.set_best_bound(&plan.instance, solution, (bound, proof.as_ref()));
+                report.islands = islands;
+                report.begun_before(reading);
+                let is_proven = solution.stopped_by == StopReason::Optimal
+                    || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
+                let asked = proof.as_ref().filter(|_| plan.asks_proof);
+                if let Some(trouble) = asked.and_then(|proof| proof.outcome.trouble.as_ref()) {
+                    line.tell(&format!("the proof is not complete: {trouble}"));
+                }
+                plan.deliver(solution, &report, (individuals, proof.as_ref()), kept)?;
+                match bound.filter(|bound| bound.length > solution.cost) {
+                    Some(bound) => Err(Error::Bug(format!(
+                        "a bound of {} contradicts a tour of {}",
+                        bound.length, solution.cost
+                    ))),
+                    None => refuse_forbidden(&report, is_proven),
+                }
             };
-            report.set_bound(bounded);
-            report.islands = islands;
-            report.begun_before(reading);
-            let is_proven = solution.stopped_by == StopReason::Optimal
-                || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
-            let asked = proof.as_ref().filter(|_| plan.asks_proof);
-            if let Some(trouble) = asked.and_then(|proof| proof.outcome.trouble.as_ref()) {
-                line.tell(&format!("the proof is not complete: {trouble}"));
-            }
-            plan.deliver(solution, &report, (individuals, proof.as_ref()), kept)?;
-            match wrong {
-                Some(bound) => Err(Error::Bug(format!(
-                    "a bound of {} contradicts a tour of {}",
-                    bound.length, solution.cost
-                ))),
-                None => refuse_forbidden(&report, is_proven),
-            }
-        };
         let is_optimal = AtomicBool::new(false);
         // The actual reason for stopping is known here: a proof by the bound, or a published optimum.
         let conclude = |solution: &mut Solution| {
@@ -262,9 +246,8 @@ fn lead(
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
         let show = |progress: &Progress| {
             line.show(progress, reading);
-            let is_proven = plan.instance.is_exact()
-                && !plan.instance.may_be_forbidden(progress.best_cost)
-                && beside.as_ref().is_some_and(|beside| beside.proves(progress.best_cost));
+            let is_proven =
+                beside.as_ref().is_some_and(|beside| beside.proves(&plan.instance, progress.best_cost));
             if is_proven && crew.is_none() && !is_optimal.swap(true, Ordering::Relaxed) {
                 interrupt.store(true, Ordering::Relaxed);
             }
@@ -486,7 +469,7 @@ impl Plan {
             return Err(Error::Usage(format!("{} {why}", instance.name())));
         }
         if args.bound {
-            super::bound::check(&instance)?;
+            bounds::check(&instance)?;
         }
         let mut asked = Asked::of(&wanted, known, &instance, interrupt)?;
         let resumed = wanted.resumed.take();

@@ -1,4 +1,26 @@
 //! Computes a lower bound alongside a run, on resources that the run leaves idle.
+//!
+//! ```
+//! use antwarp::backend::{Backend, Choice};
+//! use antwarp::engine::Stop;
+//! use antwarp::instance::generate;
+//! use antwarp::solver::bounds::beside::{Plan, Search};
+//! use antwarp::solver::Algorithm;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let instance = generate::uniform(200, 1)?;
+//! let (backend, _) = Backend::open(Choice::Cpu)?;
+//! let stop = Stop { iterations: Some(200), ..Stop::never() };
+//! let (solution, bound) = std::thread::scope(|scope| {
+//!     let plan = Plan::new(&instance, true, &backend, &stop);
+//!     let search = plan.and_then(|plan| Search::begin(scope, plan, &instance, &stop));
+//!     let solved = Algorithm::default().solve(&instance, None, (&backend, &stop), &mut |_: &_| {}, None);
+//!     (solved, search.and_then(|search| search.end()))
+//! });
+//! assert!(bound.is_some_and(|bound| bound.length <= solution.as_ref().unwrap().cost));
+//! # Ok(())
+//! # }
+//! ```
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +51,8 @@ const ONE_OF: usize = 4;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// How to compute a bound.
-pub(super) struct Plan {
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
     trees: u32,
     threads: usize,
     /// Whether it was requested, so that the run waits for it.
@@ -69,7 +92,7 @@ impl Plan {
 }
 
 /// A bound that is being computed.
-pub(super) struct Search<'s> {
+pub struct Search<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, Option<Bound>>>>,
     enough: Arc<AtomicBool>,
     is_asked: bool,
@@ -105,9 +128,15 @@ impl<'s> Search<'s> {
         Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, found, interrupt })
     }
 
-    /// Returns whether the bound, if known, proves that no tour is below this internal cost.
-    pub fn proves(&self, cost: i64) -> bool {
-        self.found.load(Ordering::Relaxed) >= cost
+    /// Returns the bound once it is known, before the run is over: no tour has a lower internal cost.
+    pub fn found(&self) -> Option<i64> {
+        Some(self.found.load(Ordering::Relaxed)).filter(|&found| found > i64::MIN)
+    }
+
+    /// Returns whether a tour of this internal cost is proven to be the shortest, so that the run can end.
+    pub fn proves(&self, instance: &Instance, cost: i64) -> bool {
+        let is_proven = self.found().is_some_and(|bound| bound >= cost);
+        is_proven && instance.is_exact() && !instance.may_be_forbidden(cost)
     }
 
     /// Returns the bound, once the run is over. If it was not requested, or the user interrupts the wait, the search ends early.
