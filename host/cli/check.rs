@@ -9,7 +9,7 @@ use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result};
 use crate::exact::certificate::{self, Certificate, Refusal, Verified};
-use crate::instance::{Cost, Instance, InstanceError, tour_file};
+use crate::instance::{Cost, Fault, Instance, InstanceError, tour_file};
 use crate::report::{Known, coarse, coarse_warning, shape_text};
 use crate::solver::proof::Prover;
 
@@ -85,36 +85,15 @@ fn find(instance: &Instance, path: &Path) -> Result<Finding> {
         Err(error) => return Ok(Finding { cost: None, problem: Some(Error::InvalidTour(error)) }),
     };
     let cost = instance.check_tour(&tour).map_err(|error| Error::Bug(error.to_string()))?;
-    let wrong = |what: String| Error::WrongTour(format!("{}: {what}", path.display()));
-    let unused = instance.unused_fixed_edge(&tour).map(|(a, b)| {
-        let (a, b) = (instance.id(a), instance.id(b));
-        let edge = if instance.is_symmetric() { format!("{a}-{b}") } else { format!("from {a} to {b}") };
-        wrong(format!("the tour does not use the edge {edge}, which is fixed"))
-    });
-    let end = wrong_end(instance, &tour).map(wrong);
-    let forbidden = instance.forbidden_steps(&tour).first().map(|&(from, to)| {
-        let (from, to) = (instance.label(from), instance.label(to));
-        Error::Forbidden(format!("{}: the tour goes from {from} to {to}, which is forbidden", path.display()))
+    let problem = instance.fault(&tour).map(|fault| {
+        let what = format!("{}: {fault}", path.display());
+        if matches!(fault, Fault::Forbidden(_)) { Error::Forbidden(what) } else { Error::WrongTour(what) }
     });
     let coarse = coarse(instance, &tour);
     if let Some(length) = coarse {
         output::tell(&format!("antwarp: warning: {}", coarse_warning(instance, &tour, length)));
     }
-    Ok(Finding {
-        cost: Some((cost, instance.tour_cost(&tour), coarse)),
-        problem: end.or(unused).or(forbidden),
-    })
-}
-
-/// Says at which end a path is at another node than it should be.
-fn wrong_end(instance: &Instance, tour: &[u32]) -> Option<String> {
-    let ends = instance.ends()?;
-    let ends = [("starts", ends.start, tour.first()), ("ends", ends.end, tour.last())];
-    ends.into_iter().find_map(|(what, right, found)| {
-        let (right, found) = (right?, *found?);
-        let (node, other) = (instance.label(found), instance.label(right));
-        (right != found).then(|| format!("the path {what} at node {node}, not at {other}"))
-    })
+    Ok(Finding { cost: Some((cost, instance.tour_cost(&tour), coarse)), problem })
 }
 
 fn as_text(instance: &Instance, (inside, cost, _): (i64, Cost, Option<Cost>)) -> String {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::output::Output;
 use super::{Error, Result};
+use crate::solver::checkpoint;
 
 /// The warning where the thread that writes checkpoints cannot be started.
 pub(super) const NO_THREAD: &str = "warning: no checkpoints are written: no thread can be started";
@@ -12,18 +13,8 @@ pub(super) const NO_THREAD: &str = "warning: no checkpoints are written: no thre
 /// Rejects a file for checkpoints that cannot be replaced, or that holds something else than the run to continue.
 pub(super) fn check_file(output: Option<&Output>, resume: Option<&Path>) -> Result<()> {
     let Some(output) = output else { return Ok(()) };
-    let Some(path) = output.file() else {
-        let what = "--checkpoint needs a file that can be replaced: no pipe, and not the standard output";
-        return Err(Error::Usage(what.to_owned()));
-    };
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let is_resumed = resume.is_some_and(|resumed| real(resumed) == real(path));
-    if path.exists() && !is_resumed {
-        let path = path.display();
-        let what = format!("{path} exists: continue from it with --resume {path}, or remove it");
-        return Err(Error::Usage(what));
-    }
-    Ok(())
+    let path = output.file().ok_or_else(|| Error::Usage(checkpoint::NEEDS_A_FILE.to_owned()))?;
+    checkpoint::check_file(path, resume).map_err(Error::Usage)
 }
 
 /// The warning where a checkpoint cannot be written.

@@ -26,6 +26,52 @@ impl Instance {
     }
 }
 
+/// What is wrong with an order of all nodes, in the words that go on after what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It has another shape: other ends, or not all fixed edges.
+    Shape(String),
+    /// It has a forbidden pair.
+    Forbidden(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Fault::Shape(what) | Fault::Forbidden(what)) = self;
+        f.write_str(what)
+    }
+}
+
+impl Instance {
+    /// Returns what is wrong with an order of all nodes as a tour of this instance: its ends, then a fixed edge that it does not use,
+    /// then a forbidden pair.
+    pub fn fault(&self, tour: &[u32]) -> Option<Fault> {
+        let unused = || {
+            let (a, b) = self.unused_fixed_edge(tour)?;
+            let (a, b) = (self.id(a), self.id(b));
+            let edge = if self.is_symmetric() { format!("{a}-{b}") } else { format!("from {a} to {b}") };
+            Some(Fault::Shape(format!("the tour does not use the edge {edge}, which is fixed")))
+        };
+        let forbidden = || {
+            let &(from, to) = self.forbidden_steps(tour).first()?;
+            let (from, to) = (self.label(from), self.label(to));
+            Some(Fault::Forbidden(format!("the tour goes from {from} to {to}, which is forbidden")))
+        };
+        self.wrong_end(tour).map(Fault::Shape).or_else(unused).or_else(forbidden)
+    }
+
+    /// Says at which end a path is at another node than it should be.
+    fn wrong_end(&self, tour: &[u32]) -> Option<String> {
+        let ends = self.ends()?;
+        let ends = [("starts", ends.start, tour.first()), ("ends", ends.end, tour.last())];
+        ends.into_iter().find_map(|(what, right, found)| {
+            let (right, found) = (right?, *found?);
+            let (node, other) = (self.label(found), self.label(right));
+            (right != found).then(|| format!("the path {what} at node {node}, not at {other}"))
+        })
+    }
+}
+
 fn refuse(instance: &Instance, problem: String, help: &str) -> Result<()> {
     Err(InstanceError::content(instance.name(), problem, help))
 }

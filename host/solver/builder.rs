@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::checkpoint::{Checkpoint, Checkpoints, Limits, Schedule, Subject};
+use super::checkpoint::{Checkpoint, Checkpoints, Limits, Observer, Schedule, Subject};
 use super::{Algorithm, Solution, SolveError, placement, proven_optimum};
 use crate::backend::{Backend, Choice};
-use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop};
+use crate::engine::{Observe, Progress, Stop};
 use crate::instance::Instance;
 
 /// A function of the caller.
@@ -17,7 +17,6 @@ type Callback<'a, T> = Option<Box<dyn FnMut(&T) + 'a>>;
 struct Callbacks<'a> {
     progress: Callback<'a, Progress>,
     better: Callback<'a, [u32]>,
-    checkpoints: Option<Checkpoints>,
 }
 
 impl Observe for Callbacks<'_> {
@@ -27,28 +26,6 @@ impl Observe for Callbacks<'_> {
 
     fn better(&mut self, _: i64, best: &Vec<u32>) {
         self.better.iter_mut().for_each(|call| call(best));
-    }
-
-    fn wants_checkpoint(&mut self, is_end: bool) -> bool {
-        self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.own().is_due(is_end))
-    }
-
-    fn checkpoint(&mut self, snapshot: Result<Snapshot, BackendError>) {
-        if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.own().checkpoint(snapshot);
-        }
-    }
-
-    fn no_checkpoint(&mut self) {
-        self.checkpoints.iter_mut().for_each(|checkpoints| checkpoints.own().skip());
-    }
-
-    fn keeps_checkpoints(&self) -> bool {
-        self.checkpoints.is_some()
-    }
-
-    fn for_each_run(&mut self, runs: u32) -> Vec<Box<dyn Observe + Send>> {
-        self.checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
     }
 }
 
@@ -166,17 +143,17 @@ impl<'a> Solver<'a> {
         let (backend, _) = Backend::open(placement.choice)?;
         let initial = self.initial.as_deref().unwrap_or_default();
         let stop = Stop { target: stop.target.max(proven_optimum(instance, initial)), ..stop };
-        let mut callbacks = self.callbacks;
+        let mut observer = Observer { own: self.callbacks, checkpoints: None };
         if let Some(schedule) = self.schedule {
             let subject = (Subject::new(&algorithm, instance), Limits::of(&stop).to_json());
-            callbacks.checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |_| ());
-            if let (Some(checkpoints), Some(resumed)) = (&callbacks.checkpoints, &self.resumed) {
+            observer.checkpoints = Checkpoints::begin(schedule, subject, Duration::ZERO, |_| ());
+            if let (Some(checkpoints), Some(resumed)) = (&observer.checkpoints, &self.resumed) {
                 checkpoints.continue_from(resumed.file());
             }
         }
         let solved = match self.resumed {
-            Some(checkpoint) => checkpoint.resume(instance, (&backend, &stop), &mut callbacks, None)?,
-            None => algorithm.solve(instance, self.initial, (&backend, &stop), &mut callbacks, None)?,
+            Some(checkpoint) => checkpoint.resume(instance, (&backend, &stop), &mut observer, None)?,
+            None => algorithm.solve(instance, self.initial, (&backend, &stop), &mut observer, None)?,
         };
         match solved.failure.clone() {
             None => Ok(solved),

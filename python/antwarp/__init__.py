@@ -14,7 +14,7 @@ import os
 import pathlib
 import time as _time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _inputs, _native
 from ._errors import BackendError, Error, InputError, InternalError, NoTourError, OptionError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendError",
+    "Checked",
     "Error",
     "InputError",
     "InternalError",
@@ -37,6 +38,7 @@ __all__ = [
     "Solution",
     "Solver",
     "bound",
+    "check",
     "networkx",
     "solve",
 ]
@@ -62,8 +64,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_native.after_fork)
 
 
-class BoundOptions(TypedDict, total=False):
-    """The options of `bound` that are passed by name; those of `solve` mean the same."""
+class Reading(TypedDict, total=False):
+    """The options of `bound` and `check` that are passed by name; those of `solve` mean the same."""
 
     threads: int | None
     shape: str | None
@@ -113,8 +115,13 @@ class Solver:
         fix: Iterable[tuple[Any, Any]] = (),
         forbid: Iterable[tuple[Any, Any]] = (),
         initial_tour: Sequence[Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float | None = None,
+        resume: str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
     ) -> Solution:
         """Finds a short tour; see `antwarp.solve`."""
+        files = _native.Files(checkpoint, every, resume, certificate)
         begin = _time.perf_counter()
         session = _native.Session(self._options.threads)
         instance, labels = self._read(session, x)
@@ -122,14 +129,18 @@ class Solver:
         instance = places.shaped(session, instance, open, start, end, fix, forbid)
         initial = None if initial_tour is None else [places.of(place) for place in initial_tour]
         spent = _time.perf_counter() - begin
-        outcome, why_cpu = _native.solve(
-            session, instance, self._options, self._stop, initial, spent, _logged(self._callback)
+        outcome, why_cpu, lost = _native.solve(
+            session, instance, self._options, files, self._stop, initial, spent, _logged(self._callback)
         )
         if why_cpu is not None:
             _log.info("solving on the CPU: %s", why_cpu)
         solution = Solution(outcome, labels)
         for warning in solution.report["warnings"][len(instance.warnings) :]:
             _log.warning("%s", warning)
+        if lost is not None:
+            trouble = OSError(f"{lost}\nThe tour is the attribute `solution` of this error.")
+            trouble.solution = solution  # type: ignore[attr-defined]
+            raise trouble
         failure: str | None = solution.report["failure"]
         if failure is not None:
             error = BackendError(f"{failure}\nThe best tour so far is the attribute `solution` of this error.")
@@ -224,6 +235,10 @@ def solve(
     fix: Iterable[tuple[Any, Any]] = (),
     forbid: Iterable[tuple[Any, Any]] = (),
     initial_tour: Sequence[Any] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
     **options: Unpack[Options],
 ) -> Solution:
     """Finds a short tour: a round trip through all places.
@@ -246,6 +261,12 @@ def solve(
         fix: pairs of places that the tour must join: from the first to the second, if costs are directed.
         forbid: pairs of places that the tour must not join.
         initial_tour: all places, in the order to start from.
+        checkpoint: a file to which the run is written now and then, and at its end. It must not exist, unless the
+            run continues from it.
+        every: the seconds between checkpoints, by default 30.
+        resume: such a file of the same input: its run goes on, with its settings, and with its limits if none are
+            given. Limits count from its first start.
+        certificate: a file to which the proof is written, if it is complete; `check` checks it. Implies `prove`.
         options: limits (`time` in seconds, by default 10; `iterations`, `stagnation`, `target`), the machine (`backend`,
             `gpus`, `threads`), `prove`, `bound`, the `algorithm` and its settings, such as `seed`; and how to read what has
             several meanings (`shape`, `columns`, `degrees`, `directed` and others), as `antwarp solve --help` describes
@@ -259,10 +280,22 @@ def solve(
         OptionError: if an option is unknown, out of range or without effect.
         NoTourError: if every tour that was found has a pair without a road.
         BackendError: if there are no threads, no memory or no GPU that was asked for.
+        OSError: if `certificate` cannot be written. If that is known only at the end, the tour is its attribute
+            `solution`.
     """
     solver = Solver(callback=callback, **options)
     return solver.solve(
-        x, open=open, start=start, end=end, fix=fix, forbid=forbid, initial_tour=initial_tour
+        x,
+        open=open,
+        start=start,
+        end=end,
+        fix=fix,
+        forbid=forbid,
+        initial_tour=initial_tour,
+        checkpoint=checkpoint,
+        every=every,
+        resume=resume,
+        certificate=certificate,
     )
 
 
@@ -276,7 +309,7 @@ def bound(
     forbid: Iterable[tuple[Any, Any]] = (),
     initial_tour: Sequence[Any] | None = None,
     time: float | None = None,
-    **options: Unpack[BoundOptions],
+    **options: Unpack[Reading],
 ) -> int | float:
     """Finds a lower bound: no tour costs less.
 
@@ -297,14 +330,8 @@ def bound(
         BackendError: if there are no threads or no memory.
     """
     begin = _time.perf_counter()
-    unknown = set(options) - BoundOptions.__annotations__.keys()
-    if unknown:
-        raise OptionError(f"`bound` has no option `{min(unknown)}`")
-    solver = Solver(time=time, **options)
-    session = _native.Session(options.get("threads"))
-    instance, labels = solver._read(session, x)
-    places = _Places(labels, instance.nodes)
-    instance = places.shaped(session, instance, open, start, end, fix, forbid)
+    Solver(time=time)  # Checks it.
+    session, instance, places = _shaped("bound", x, open, start, end, fix, forbid, options)
     initial = None if initial_tour is None else [places.of(place) for place in initial_tour]
     spent = _time.perf_counter() - begin
     bound, method, told = _native.bound(session, instance, time, initial, spent)
@@ -312,6 +339,78 @@ def bound(
     for text in told:
         _log.warning("%s", text)
     return bound
+
+
+class Checked(NamedTuple):
+    """What `check` found.
+
+    Attributes:
+        cost: the cost of the tour, or of the tour in the certificate.
+        bound: no tour costs less, as the certificate proves; None without one.
+        optimal: whether the certificate proves that no tour is shorter, to the resolution of costs.
+    """
+
+    cost: int | float
+    bound: int | float | None
+    optimal: bool
+
+
+def check(
+    x: Any,
+    tour: Sequence[Any] | str | os.PathLike[str] | None = None,
+    *,
+    certificate: str | os.PathLike[str] | None = None,
+    open: bool = False,
+    start: Hashable = None,
+    end: Hashable = None,
+    fix: Iterable[tuple[Any, Any]] = (),
+    forbid: Iterable[tuple[Any, Any]] = (),
+    **options: Unpack[Reading],
+) -> Checked:
+    """Checks a tour, or a proof that `solve` wrote as `certificate`: every step of it, without trusting the solver.
+
+    Args:
+        x: what `solve` takes, as `open`, `start`, `end`, `fix` and `forbid` are.
+        tour: all places in order, called as in `Solution.tour`; or the path of a file with a tour.
+        certificate: the file of a proof, instead of a tour.
+        options: `threads`, and how to read what has several meanings, as in `solve`.
+
+    Raises:
+        InputError: if it is no tour of `x` that has this shape and only pairs with a road; or if the certificate
+            proves nothing.
+        OptionError: if an option is unknown or out of range.
+    """
+    if (tour is None) == (certificate is None):
+        raise OptionError("give either a `tour` or a `certificate`")
+    session, instance, places = _shaped("check", x, open, start, end, fix, forbid, options)
+    if certificate is not None:
+        return Checked(*_native.check_certificate(session, instance, certificate))
+    if isinstance(tour, (str, os.PathLike)):
+        order = _native.read_tour(session, instance, tour)
+    else:
+        order = [places.of(place) for place in tour or ()]
+    return Checked(_native.check_tour(instance, order), None, False)
+
+
+def _shaped(
+    function: str,
+    x: Any,
+    open: bool,
+    start: Hashable,
+    end: Hashable,
+    fix: Iterable[tuple[Any, Any]],
+    forbid: Iterable[tuple[Any, Any]],
+    options: Reading,
+) -> tuple[_native.Session, _native.Instance, _Places]:
+    """Reads what a function without a run takes."""
+    unknown = set(options) - Reading.__annotations__.keys()
+    if unknown:
+        raise OptionError(f"`{function}` has no option `{min(unknown)}`")
+    solver = Solver(**options)
+    session = _native.Session(options.get("threads"))
+    instance, labels = solver._read(session, x)
+    places = _Places(labels, instance.nodes)
+    return session, places.shaped(session, instance, open, start, end, fix, forbid), places
 
 
 def networkx(G: Any, weight: str = "weight", **options: Any) -> list[Any]:

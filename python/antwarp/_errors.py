@@ -38,8 +38,11 @@ class NoTourError(Error):
     """
 
     def __init__(self, message: str, solution: Solution) -> None:
-        super().__init__(message)
+        super().__init__(message, solution)
         self.solution = solution
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class InternalError(Error, RuntimeError):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Files",
     "Instance",
     "Options",
     "Outcome",
@@ -13,10 +14,14 @@ __all__ = [
     "Stop",
     "after_fork",
     "bound",
+    "check_certificate",
+    "check_tour",
     "declarations",
     "end_all",
     "main",
+    "read_tour",
     "solve",
+    "write_file",
 ]
 
 @final
@@ -112,7 +117,18 @@ class Outcome:
     def edge_costs(self) -> list[float]: ...
     def report(self) -> str: ...
     def svg(self) -> str | None: ...
+    def contents(self, format: str) -> bytes: ...
     def save(self, path: str | os.PathLike[str], format: str) -> None: ...
+
+@final
+class Files:
+    def __new__(
+        cls,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float | None = None,
+        resume: str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+    ) -> Files: ...
 
 @final
 class Session:
@@ -122,11 +138,18 @@ def solve(
     session: Session,
     instance: Instance,
     options: Options,
+    files: Files,
     stop: Stop,
     initial: Sequence[int] | None = None,
     spent: float = 0.0,
     callback: Callable[[Progress], object] | None = None,
-) -> tuple[Outcome, str | None]: ...
+) -> tuple[Outcome, str | None, str | None]: ...
+def read_tour(session: Session, instance: Instance, path: str | os.PathLike[str]) -> list[int]: ...
+def check_tour(instance: Instance, tour: Sequence[int]) -> int | float: ...
+def check_certificate(
+    session: Session, instance: Instance, path: str | os.PathLike[str]
+) -> tuple[int | float, int | float, bool]: ...
+def write_file(path: str | os.PathLike[str], contents: bytes) -> None: ...
 def bound(
     session: Session,
     instance: Instance,

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from html import escape
 from typing import Any
 
-from . import _native
+from . import _native, _pickled
 from ._errors import InputError
 
 _FORMATS = {".tour": "tour", ".csv": "csv", ".json": "json", ".svg": "svg"}
@@ -34,8 +34,9 @@ class Solution:
         report: all facts of the run, as `antwarp solve --json` writes them, without the tour and the trace.
     """
 
-    def __init__(self, outcome: _native.Outcome, labels: Sequence[Hashable] | None) -> None:
+    def __init__(self, outcome: _native.Outcome | _pickled.Outcome, labels: Sequence[Hashable] | None) -> None:
         self._outcome = outcome
+        self._labels = labels
         self.order: list[int] = outcome.order
         self.tour: list[Any] = list(self.order) if labels is None else [labels[place] for place in self.order]
         self.cost: int | float = outcome.cost
@@ -60,6 +61,18 @@ class Solution:
     def __repr__(self) -> str:
         known = ", optimal" if self.optimal else "" if self.bound is None else f", bound {self.bound}"
         return f"<antwarp.Solution: {len(self)} places, cost {self.cost}{known}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution):
+            return NotImplemented
+        return (self.tour, self.order, self.cost, self.report) == (other.tour, other.order, other.cost, other.report)
+
+    def __hash__(self) -> int:
+        return hash((self.cost, tuple(self.order)))
+
+    def __reduce__(self) -> tuple[type[Solution], tuple[_pickled.Outcome, Sequence[Hashable] | None]]:
+        labels = None if self._labels is None else list(self._labels)
+        return Solution, (_pickled.Outcome.of(self._outcome), labels)
 
     def edges(self) -> list[tuple[Any, Any]]:
         """Returns the pairs of places that the tour joins, in its order."""

@@ -2,9 +2,13 @@
 //!
 //! Python recognizes what it was given (`antwarp/_inputs.py`); here it becomes an instance (`input`), is solved with checked options
 //! (`options`, `run`), and becomes a result that can be drawn and saved (`outcome`). All work is done on threads that end with the call
-//! (`session`), so a process may fork between calls.
+//! (`session`), so a process may fork between calls; the caller's thread listens to Python meanwhile (`attend`).
 
+mod attend;
+mod bound;
+mod check;
 mod error;
+mod files;
 mod input;
 mod options;
 mod outcome;
@@ -21,13 +25,21 @@ mod _native {
     #[pymodule_export]
     use super::main;
     #[pymodule_export]
+    use crate::attend::Stop;
+    #[pymodule_export]
+    use crate::bound::bound;
+    #[pymodule_export]
+    use crate::check::{check_certificate, check_tour, read_tour};
+    #[pymodule_export]
+    use crate::files::Files;
+    #[pymodule_export]
     use crate::input::Instance;
     #[pymodule_export]
     use crate::options::{Options, declarations};
     #[pymodule_export]
-    use crate::outcome::Outcome;
+    use crate::outcome::{Outcome, write_file};
     #[pymodule_export]
-    use crate::run::{Progress, Stop, bound, solve};
+    use crate::run::{Progress, solve};
     #[pymodule_export]
     use crate::session::{Session, after_fork, end_all};
 }

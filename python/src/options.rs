@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use antwarp::backend::{Choice, Gpus};
 use antwarp::instance::{DecimalSign, Instance, ReadOptions, Shape};
+use antwarp::solver::checkpoint::Checkpoint;
 use antwarp::solver::settings::{Kind, Setting, text};
 use antwarp::solver::{Algorithm, DEFAULT_TIME, proven_optimum};
 use antwarp::{engine, solver};
@@ -40,6 +41,10 @@ pub struct Options {
     iterations: Option<u64>,
     stagnation: Option<u64>,
     target: Option<f64>,
+    /// Whether the algorithm was named.
+    is_named: bool,
+    /// The settings of the algorithm that were given.
+    given: Vec<(&'static Setting, Value)>,
 }
 
 /// Options that no algorithm declares: their names, and what they take, in the notation of Python's types. They are documented in
@@ -82,6 +87,7 @@ impl Options {
             let name: String = value.extract().ok()?;
             Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)
         })?;
+        let is_named = algorithm.is_some();
         let declaration = algorithm.unwrap_or_else(|| Algorithm::default().declaration());
         let least = if declaration.name == "ga" { 0 } else { 1 };
         let what = format!("a whole number of at least {least}");
@@ -100,12 +106,9 @@ impl Options {
             Some(false) => Prove::Never,
         };
         let bound = given.flag("bound")?;
-        if prove == Prove::Always && bound == Some(true) {
-            return Err(error::option("`bound` cannot be used with `prove`: a proof gives a bound, too"));
-        }
         let reading = reading(&mut given)?;
         given.take("weight", "the name of an attribute", |_| Some(()))?;
-        let algorithm = given.settings(&declaration)?;
+        let (algorithm, given) = given.settings(&declaration)?;
         if algorithm.is_descent_only()
             && let Some(limit) = iterations.map(|_| "iterations").or(stagnation.map(|_| "stagnation"))
         {
@@ -126,6 +129,8 @@ impl Options {
             iterations,
             stagnation,
             target,
+            is_named,
+            given,
         })
     }
 
@@ -153,24 +158,49 @@ impl Options {
 }
 
 impl Options {
-    /// Returns the limits of a run on an instance, of whose time this much has passed.
-    pub fn stop(&self, instance: &Instance, initial: &[u32], spent: Duration) -> engine::Stop {
-        let is_limited = self.algorithm.is_descent_only()
-            || self.prove == Prove::Always
-            || self.time.is_some()
+    /// Returns the limits of a run on an instance, which may continue another one or prove its tour.
+    pub fn stop(
+        &self,
+        instance: &Instance,
+        algorithm: &Algorithm,
+        initial: &[u32],
+        (resumed, asks_proof): (Option<&Checkpoint>, bool),
+    ) -> engine::Stop {
+        let is_asked = self.time.is_some()
             || self.iterations.is_some()
             || self.stagnation.is_some()
             || self.target.is_some();
+        if let Some(checkpoint) = resumed.filter(|_| !is_asked) {
+            return checkpoint.stop();
+        }
+        let is_limited = is_asked || asks_proof || algorithm.is_descent_only();
         let target = self.target.map(|target| instance.inside(target));
-        let stop = engine::Stop {
+        engine::Stop {
             time: if is_limited { self.time } else { Some(DEFAULT_TIME) },
+            before: resumed.map_or(Duration::ZERO, |checkpoint| checkpoint.elapsed),
             iterations: self.iterations,
             target: target.max(proven_optimum(instance, initial)),
             stagnation: self.stagnation,
             may_settle: !is_limited,
             ..engine::Stop::never()
+        }
+    }
+
+    /// Rejects another algorithm than that of a run to continue, and other settings.
+    pub fn check_resumed(&self, checkpoint: &Checkpoint) -> PyResult<()> {
+        let refuse = |what: String| {
+            Err(error::option(format!("the run of the checkpoint {what}; `resume` continues it as it is")))
         };
-        stop.spent(spent)
+        let name = checkpoint.algorithm().name();
+        if (self.is_named || !self.given.is_empty()) && self.algorithm.name() != name {
+            return refuse(format!("uses `algorithm` \"{name}\""));
+        }
+        for (setting, value) in &self.given {
+            if let Some(own) = checkpoint.other_value(setting, value).map_err(error::option)? {
+                return refuse(format!("has `{}` {own}", setting.option()));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -203,10 +233,13 @@ impl<'py> Given<'py> {
         self.take(name, "True or False", |value| value.extract().ok())
     }
 
-    /// Makes the algorithm from the options that are left: its settings.
-    fn settings(self, declaration: &solver::settings::Declaration) -> PyResult<Algorithm> {
+    /// Makes the algorithm from the options that are left: its settings. Also returns these.
+    fn settings(
+        self,
+        declaration: &solver::settings::Declaration,
+    ) -> PyResult<(Algorithm, Vec<(&'static Setting, Value)>)> {
         let mut given = Map::new();
-        let mut names = Vec::new();
+        let mut values = Vec::new();
         for (key, value) in self.all.iter() {
             let option: String = key.extract()?;
             let Some(setting) = declaration.option(&option) else {
@@ -218,18 +251,18 @@ impl<'py> Given<'py> {
             let json = json(&value, setting).ok_or_else(|| {
                 error::option(format!("`{option}` must be {}, not {}", kinds(setting), shown(&value)))
             })?;
-            names.push((option, setting));
+            values.push((setting, json.clone()));
             given.insert(setting.name.to_owned(), json);
         }
         let algorithm = Algorithm::read(declaration, &given).map_err(error::option)?;
         algorithm.check().map_err(error::of_solve)?;
         let all = serde_json::to_value(&algorithm).map_err(error::bug)?;
-        for (option, setting) in names {
+        for (setting, _) in &values {
             if let Some(condition) = setting.unmet(&all) {
-                return Err(error::option(format!("`{option}` {condition}")));
+                return Err(error::option(format!("`{}` {condition}", setting.option())));
             }
         }
-        Ok(algorithm)
+        Ok((algorithm, values))
     }
 }
 

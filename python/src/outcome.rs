@@ -25,6 +25,18 @@ impl Outcome {
         Outcome { instance, tour, report }
     }
 
+    fn write(&self, format: &str, mut out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            "csv" => itinerary::write(&self.instance, &self.tour, out),
+            "json" => {
+                serde_json::to_writer(&mut out, &self.report)?;
+                writeln!(out)
+            }
+            "svg" => self.draw(out),
+            _ => tour_file::write(&self.instance, &self.tour, self.report.cost, &mut out),
+        }
+    }
+
     fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(places) = self.instance.display_points() else { return Ok(()) };
         let cost = self.instance.unit().show(self.report.cost);
@@ -115,22 +127,34 @@ impl Outcome {
         Ok(String::from_utf8(picture).ok().filter(|picture| !picture.is_empty()))
     }
 
-    /// Writes a file: "tour" (TSPLIB), "csv", "json" or "svg".
-    fn save(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<()> {
+    /// What is in a file of this format: "tour" (TSPLIB), "csv", "json" or "svg".
+    fn contents(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
         py.detach(|| {
-            let cost = self.report.cost;
-            atomic_file::write(&path, |mut out| match format {
-                "csv" => itinerary::write(&self.instance, &self.tour, out),
-                "json" => {
-                    serde_json::to_writer(&mut *out, &self.report)?;
-                    writeln!(out)
-                }
-                "svg" => self.draw(out),
-                _ => tour_file::write(&self.instance, &self.tour, cost, &mut out),
-            })
+            let mut contents = Vec::new();
+            self.write(format, &mut contents)?;
+            Ok(contents)
         })
-        .map_err(|error| PyOSError::new_err(format!("{error}: {}", error.remedy())))
     }
+
+    /// Writes a file of one of these formats.
+    fn save(&self, py: Python<'_>, path: PathBuf, format: &str) -> PyResult<()> {
+        replace(py, path, |out| self.write(format, out))
+    }
+}
+
+/// Writes a file, which is replaced as a whole.
+#[pyfunction]
+pub fn write_file(py: Python<'_>, path: PathBuf, contents: &[u8]) -> PyResult<()> {
+    replace(py, path, |out| out.write_all(contents))
+}
+
+fn replace(
+    py: Python<'_>,
+    path: PathBuf,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
+) -> PyResult<()> {
+    py.detach(|| atomic_file::write(&path, |out| content(out)))
+        .map_err(|error| PyOSError::new_err(format!("{error}: {}", error.remedy())))
 }
 
 /// Returns a cost as an int or a float of Python.

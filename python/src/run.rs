@@ -1,59 +1,31 @@
-//! A run: the search on its threads, and the caller's thread, which listens to Python meanwhile.
+//! A run: a search with what is proven, bounded and written beside it.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use antwarp::backend::{Backend, Choice, Gpus};
 use antwarp::engine::{self, Machine};
 use antwarp::exact::{Board, Settings};
-use antwarp::instance::{self, memory};
+use antwarp::instance::{self, atomic_file};
 use antwarp::report::Report;
 use antwarp::solver::bounds::{self, beside};
+use antwarp::solver::checkpoint::{self, Checkpoint, Checkpoints, Limits, Subject};
 use antwarp::solver::proof::{self, Proof, When};
-use antwarp::solver::{Solution, check_resolution, placement};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use antwarp::solver::{Algorithm, Solution, check_resolution, placement};
 use pyo3::prelude::*;
 
+use crate::attend::{Post, Seen, Stop, Warnings, attend, log};
 use crate::error;
+use crate::files::Files;
 use crate::input::Instance;
 use crate::options::{Options, Prove};
 use crate::outcome::{Outcome, in_python};
 use crate::session::Session;
 
-/// How long the caller's thread waits before it lets Python handle signals.
-const TICK: Duration = Duration::from_millis(20);
-
 /// The least time between two calls of the callback.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Ends the runs of a solver, from any thread.
-#[pyclass(frozen, module = "antwarp._native")]
-#[derive(Default)]
-pub struct Stop {
-    is_set: AtomicBool,
-}
-
-#[pymethods]
-impl Stop {
-    #[new]
-    fn new() -> Stop {
-        Stop::default()
-    }
-
-    /// Ends the runs, also those that start later.
-    fn set(&self) {
-        self.is_set.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it is set.
-    fn is_set(&self) -> bool {
-        self.is_set.load(Ordering::Relaxed)
-    }
-}
 
 /// Where a run stands.
 #[pyclass(frozen, get_all, module = "antwarp")]
@@ -62,7 +34,7 @@ pub struct Progress {
     seconds: f64,
     /// The cost of the best tour so far; None while each one has a pair without a road.
     cost: Option<Py<PyAny>>,
-    /// No tour costs less, if a proof has shown anything yet.
+    /// No tour costs less, if anything has been proven yet.
     bound: Option<Py<PyAny>>,
     /// Iterations done.
     iterations: u64,
@@ -82,73 +54,37 @@ struct Found {
     report: Report,
     /// Why it ran on the CPU, if a GPU was looked for.
     note: Option<String>,
-}
-
-/// How a search ended: what it found, or its error, or how it panicked.
-type Ended<T> = Result<Result<T, PyErr>, Box<dyn Any + Send>>;
-
-/// What the search has to say to the caller's thread.
-struct Said<T> {
-    /// The progress, and the lower bound from beside the run.
-    progress: Option<(engine::Progress, Option<i64>)>,
-    ended: Option<Ended<T>>,
-}
-
-impl<T> Default for Said<T> {
-    fn default() -> Said<T> {
-        Said { progress: None, ended: None }
-    }
-}
-
-/// Carries that from the search to the caller's thread. A caller that is slow misses progress, nothing else.
-struct Post<T> {
-    said: Mutex<Said<T>>,
-    is_new: Condvar,
-}
-
-impl<T> Post<T> {
-    fn new() -> Post<T> {
-        Post { said: Mutex::default(), is_new: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Said<T>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn say(&self, say: impl FnOnce(&mut Said<T>)) {
-        say(&mut self.lock());
-        self.is_new.notify_one();
-    }
-
-    /// Returns what is new, after at most a tick.
-    fn next(&self) -> Said<T> {
-        let said = self.lock();
-        let is_quiet = |said: &mut Said<T>| said.progress.is_none() && said.ended.is_none();
-        let waited = self.is_new.wait_timeout_while(said, TICK, is_quiet);
-        std::mem::take(&mut waited.unwrap_or_else(PoisonError::into_inner).0)
-    }
+    /// Why the certificate could not be written.
+    lost: Option<String>,
 }
 
 /// A run that has everything it needs.
 struct Run<'a> {
     instance: &'a instance::Instance,
+    algorithm: &'a Algorithm,
     options: &'a Options,
+    files: &'a Files,
     initial: Option<Vec<u32>>,
+    /// The run to continue.
+    resumed: Option<Checkpoint>,
+    /// The limits of the whole run, and of the part that is left.
+    whole: engine::Stop,
     stop: engine::Stop,
     /// The node where a closed tour starts.
     start: Option<u32>,
     /// The part of the time that has passed before.
     spent: Duration,
+    warnings: Warnings,
 }
 
 impl Run<'_> {
-    /// Searches, and proves and bounds what the options ask for.
-    fn search(&self, post: &Post<Found>) -> PyResult<Found> {
-        let Run { instance, options, stop, .. } = self;
-        let algorithm = &options.algorithm;
+    /// Searches, and proves, bounds and writes what the options ask for.
+    fn search(mut self, post: &Post<Found>) -> PyResult<Found> {
+        let begin = (self.initial.take(), self.resumed.take());
+        let Run { instance, algorithm, options, .. } = self;
         check_resolution(instance).map_err(error::of_instance)?;
         algorithm.check_for(instance).map_err(error::of_solve)?;
-        let asks_proof = options.prove == Prove::Always;
+        let asks_proof = self.files.asks_proof(options);
         if asks_proof && let Err(missing) = proof::check(instance).map_err(error::of_solve)? {
             return Err(error::option(format!("`prove` is not possible: {missing}")));
         }
@@ -162,16 +98,21 @@ impl Run<'_> {
         let choice = if is_asked { Choice::Auto } else { placement.choice };
         let (backend, note) = Backend::open_on(choice, &options.gpus).map_err(error::of_backend)?;
         let is_bounded = !asks_proof && options.bound != Some(false);
-        let plan = || beside::Plan::new(instance, asks_bound, &backend, stop);
+        // A bound starts anew when a run continues.
+        let ahead = self.stop.spent(self.stop.before);
+        let plan = || beside::Plan::new(instance, asks_bound, &backend, &ahead);
         let plan = is_bounded.then(plan).flatten();
         let (mut solution, proof, bound) = std::thread::scope(|scope| {
-            let beside = plan.and_then(|plan| beside::Search::begin(scope, plan, instance, stop));
-            let mut observer =
-                Observer { post, run: self, beside: beside.as_ref(), is_proven: false, last: None };
-            let (mut solution, proof) = self.solve(&backend, &mut observer)?;
-            if solution.stopped_by == engine::StopReason::Interrupt && observer.is_proven {
+            let beside = plan.and_then(|plan| beside::Search::begin(scope, plan, instance, &ahead));
+            let own = Observer { post, run: &self, beside: beside.as_ref(), is_proven: false, last: None };
+            let checkpoints = self.checkpoints(begin.1.as_ref());
+            let mut observer = checkpoint::Observer { own, checkpoints };
+            let (mut solution, proof) = self.solve(&backend, &mut observer, begin)?;
+            if solution.stopped_by == engine::StopReason::Interrupt && observer.own.is_proven {
                 solution.stopped_by = engine::StopReason::Optimal;
             }
+            // The last checkpoint is written before the bound is waited for.
+            drop(observer);
             Ok::<_, PyErr>((solution, proof, beside.and_then(|beside| beside.end())))
         })?;
         if let Some(bound) = bound.filter(|bound| bound.length > solution.cost) {
@@ -181,34 +122,55 @@ impl Run<'_> {
         solution.conclude(instance, self.start);
         let mut report = self.report(backend.machine(), &solution)?;
         report.set_best_bound(instance, &solution, (bound, proof.as_ref()));
-        Ok(Found { tour: solution.tour, report, note })
+        let lost = self.write_certificate(proof.as_ref());
+        Ok(Found { tour: solution.tour, report, note, lost })
+    }
+
+    /// Starts to write checkpoints, if there are to be any.
+    fn checkpoints(&self, resumed: Option<&Checkpoint>) -> Option<Checkpoints> {
+        let schedule = self.files.schedule()?;
+        let subject = (Subject::new(self.algorithm, self.instance), Limits::of(&self.whole).to_json());
+        let warnings = self.warnings.clone();
+        let warn = move |why: &str| warnings.push(format!("a checkpoint could not be written: {why}"));
+        let checkpoints = Checkpoints::begin(schedule, subject, self.spent, warn);
+        match (&checkpoints, resumed) {
+            (None, _) => {
+                self.warnings.push("no checkpoints are written: no thread can be started".to_owned());
+            }
+            (Some(checkpoints), Some(resumed)) => checkpoints.continue_from(resumed.file()),
+            _ => {}
+        }
+        checkpoints
     }
 
     /// Searches, and proves what the options ask for.
     fn solve(
         &self,
         backend: &Backend,
-        observe: &mut Observer<'_, '_>,
+        observe: &mut checkpoint::Observer<Observer<'_, '_>>,
+        (initial, resumed): (Option<Vec<u32>>, Option<Checkpoint>),
     ) -> PyResult<(Solution, Option<Proof>)> {
-        let Run { instance, options, initial, stop, .. } = self;
-        let algorithm = &options.algorithm;
-        let unasked = || When::unasked(algorithm, instance, (backend, stop));
+        let Run { instance, algorithm, options, files, stop, .. } = self;
+        if let Some(checkpoint) = resumed {
+            let solved = checkpoint.resume(instance, (backend, stop), observe, None);
+            return solved.map(|solution| (solution, None)).map_err(error::of_solve);
+        }
+        let is_free = options.bound != Some(true) && files.checkpoint.is_none();
         let when = match options.prove {
-            Prove::Always => Some(When::AtOnce),
-            Prove::Auto if options.bound != Some(true) => unasked(),
-            Prove::Auto | Prove::Never => None,
+            _ if files.asks_proof(options) => Some(When::AtOnce),
+            Prove::Auto if is_free => When::unasked(algorithm, instance, (backend, stop)),
+            _ => None,
         };
         let solved = match when {
             None => {
-                let solved = algorithm.solve(instance, initial.clone(), (backend, stop), observe, None);
+                let solved = algorithm.solve(instance, initial, (backend, stop), observe, None);
                 solved.map(|solution| (solution, None))
             }
             Some(when) => {
                 let threads = rayon::current_num_threads();
-                let settings =
-                    Settings { board: Arc::new(Board::new(threads)), threads, keeps_certificate: false };
-                let given = (*instance, initial.clone());
-                proof::solve(algorithm, given, (backend, stop), observe, (when, &settings))
+                let keeps_certificate = files.certificate.is_some();
+                let settings = Settings { board: Arc::new(Board::new(threads)), threads, keeps_certificate };
+                proof::solve(algorithm, (instance, initial), (backend, stop), observe, (when, &settings))
             }
         };
         solved.map_err(error::of_solve)
@@ -216,12 +178,23 @@ impl Run<'_> {
 
     /// Reports the run.
     fn report(&self, machine: Machine, solution: &Solution) -> PyResult<Report> {
-        let Run { instance, options, stop, spent, .. } = self;
-        let settings = serde_json::to_value(&options.algorithm).map_err(error::bug)?;
-        let facts = (options.algorithm.name(), options.algorithm.seed(), settings);
-        let mut report = Report::new(instance, Path::new(instance.name()), facts, stop, machine, solution);
+        let Run { instance, algorithm, whole, spent, .. } = self;
+        let settings = serde_json::to_value(algorithm).map_err(error::bug)?;
+        let facts = (algorithm.name(), algorithm.seed(), settings);
+        let mut report = Report::new(instance, Path::new(instance.name()), facts, whole, machine, solution);
         report.begun_before(spent.as_secs_f64());
         Ok(report)
+    }
+
+    /// Writes the certificate of a proof, if there is to be one. Returns what prevented that.
+    fn write_certificate(&self, proof: Option<&Proof>) -> Option<String> {
+        let path = self.files.certificate.as_ref()?;
+        let Some(certificate) = proof.and_then(|proof| proof.certificate.as_ref()) else {
+            self.warnings.push("there is no complete proof, so no certificate was written".to_owned());
+            return None;
+        };
+        let written = atomic_file::write(path, |out| certificate.write(out));
+        written.err().map(|error| format!("{error}: {}", error.remedy()))
     }
 }
 
@@ -253,145 +226,68 @@ impl engine::Observe for Observer<'_, '_> {
 }
 
 /// Solves an instance. `initial` is a tour to start from, `spent` the part of the time that has passed, in seconds. Returns the
-/// outcome, and why it ran on the CPU, if a GPU was looked for.
+/// outcome; why it ran on the CPU, if a GPU was looked for; and why the certificate could not be written.
 #[pyfunction]
-#[pyo3(signature = (session, instance, options, stop, initial=None, spent=0.0, callback=None))]
+#[pyo3(signature = (session, instance, options, files, stop, initial=None, spent=0.0, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "they are arguments of Python, by name")]
 pub fn solve(
     py: Python<'_>,
     session: &Session,
     instance: &Instance,
     options: &Options,
+    files: &Files,
     stop: &Stop,
     initial: Option<Vec<u32>>,
     spent: f64,
     callback: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Outcome, Option<String>)> {
-    if initial.is_some() && !options.algorithm.takes_initial_tour() {
-        let name = options.algorithm.name();
+) -> PyResult<(Outcome, Option<String>, Option<String>)> {
+    let (shared, start) = (&instance.instance, instance.start);
+    let instance = &**shared;
+    files.check(options)?;
+    let resumed = files.resumed(instance, options)?;
+    let algorithm = resumed.as_ref().map_or(&options.algorithm, Checkpoint::algorithm).clone();
+    if initial.is_some() && resumed.is_some() {
+        return Err(error::option("`initial_tour` cannot be used with `resume`"));
+    }
+    if initial.is_some() && !algorithm.takes_initial_tour() {
+        let name = algorithm.name();
         return Err(error::option(format!("\"{name}\" takes no `initial_tour`")));
+    }
+    if let Some(checkpoint) = &resumed {
+        let (seconds, iterations) = (checkpoint.elapsed.as_secs_f64(), checkpoint.iterations);
+        let cost = instance.unit().show(instance.cost(checkpoint.best.0));
+        let from = format!("from a tour of cost {cost}");
+        log(py, "info", &format!("continuing after {seconds:.1} s and {iterations} iterations, {from}"))?;
     }
     let spent = Duration::try_from_secs_f64(spent).unwrap_or_default();
     // Nothing is done on this thread that could be done in parallel: it would start the global pool.
     let known = initial.as_deref().unwrap_or_default();
-    let limits = session.pool.install(|| options.stop(&instance.instance, known, spent));
-    let stop_run = engine::Stop { interrupt: session.interrupt.clone(), ..limits };
-    let run =
-        Run { instance: &instance.instance, options, initial, stop: stop_run, start: instance.start, spent };
-    let call = |progress, begin| match &callback {
-        Some(callback) => callback.call1((told(py, run.instance, progress, begin)?,)).map(drop),
-        None => Ok(()),
+    let asks_proof = files.asks_proof(options);
+    let whole = || options.stop(instance, &algorithm, known, (resumed.as_ref(), asks_proof));
+    let whole = engine::Stop { interrupt: session.interrupt.clone(), ..session.pool.install(whole) };
+    let (stop_run, warnings) = (whole.spent(spent), Warnings::default());
+    let run = Run {
+        instance,
+        algorithm: &algorithm,
+        options,
+        files,
+        initial,
+        resumed,
+        whole,
+        stop: stop_run.clone(),
+        start,
+        spent,
+        warnings: warnings.clone(),
     };
-    let found = attend(py, session, (&run.stop, stop), &|post| run.search(post), &call)?;
-    let Found { tour, report, note } = found;
-    Ok((Outcome::new(instance.instance.clone(), tour, report), note))
-}
-
-/// Finds a lower bound on the cost of every tour: with `time` in seconds, of which `spent` has passed, else by spanning trees alone.
-/// `initial` is a tour to begin with. Returns the bound, infinite if every tour has a pair without a road; how it was found; and what
-/// there is to tell about that.
-#[pyfunction]
-#[pyo3(signature = (session, instance, time=None, initial=None, spent=0.0))]
-pub fn bound(
-    py: Python<'_>,
-    session: &Session,
-    instance: &Instance,
-    time: Option<f64>,
-    initial: Option<Vec<u32>>,
-    spent: f64,
-) -> PyResult<(Py<PyAny>, &'static str, Vec<String>)> {
-    let duration = |seconds: f64| {
-        let time = Duration::try_from_secs_f64(seconds).ok();
-        time.ok_or_else(|| error::option(format!("`time` must be a number of seconds, not {seconds}")))
+    let call = |seen: Option<Seen>, begin: Instant| {
+        warnings.log(py)?;
+        let (Some(callback), Some(seen)) = (&callback, seen) else { return Ok(()) };
+        callback.call1((told(py, instance, seen, begin)?,)).map(drop)
     };
-    let spent = Duration::try_from_secs_f64(spent).unwrap_or_default();
-    let time = time.map(duration).transpose()?.map(|time| time.saturating_sub(spent));
-    let stop = engine::Stop { time, interrupt: session.interrupt.clone(), ..engine::Stop::never() };
-    let instance = &*instance.instance;
-    let work = |_: &Post<_>| {
-        bounds::check(instance).map_err(error::of_instance)?;
-        let no_room =
-            |shortage| error::python::BackendError::new_err(format!("not enough memory: {shortage}"));
-        memory::check(antwarp::bound::memory(instance) as u64).map_err(no_room)?;
-        let mut told = Vec::new();
-        let deadline = engine::Deadline::since(Instant::now(), &stop);
-        let best = bounds::best(instance, (None, initial.as_deref()), deadline, &mut |what| told.push(what));
-        Ok((best.map_err(error::of_solve)?, told))
-    };
-    let (best, told) = attend(py, session, (&stop, &Stop::default()), &work, &|_, _| Ok(()))?;
-    let Some(best) = best else {
-        if stop.is_interrupted() {
-            return Err(PyKeyboardInterrupt::new_err(()));
-        }
-        return Err(error::option("the time was up before a bound was found: give more `time`"));
-    };
-    let length = match best.length() {
-        length if instance.is_impossible(length) => f64::INFINITY.into_pyobject(py)?.into_any().unbind(),
-        length => in_python(py, instance.lower_bound(length))?,
-    };
-    Ok((length, best.method(), told))
-}
-
-/// Works on a session's threads. Meanwhile Python handles its signals on this one, and `call` is called with the progress. Ctrl-C ends
-/// the work, and anything that is raised does, too; only the second Ctrl-C is raised.
-fn attend<T: Send>(
-    py: Python<'_>,
-    session: &Session,
-    stops: (&engine::Stop, &Stop),
-    work: &(dyn Fn(&Post<T>) -> PyResult<T> + Sync),
-    call: &dyn Fn((engine::Progress, Option<i64>), Instant) -> PyResult<()>,
-) -> PyResult<T> {
-    let post = Post::new();
-    let (ended, raised) = session.pool.in_place_scope(|scope| {
-        scope.spawn(|_| {
-            let worked = catch_unwind(AssertUnwindSafe(|| work(&post)));
-            post.say(|said| said.ended = Some(worked));
-        });
-        listen(py, &post, stops, call)
-    });
-    let found = ended.map_err(|panic| error::bug(message(&*panic)))?;
-    raised.map_or(found, Err)
-}
-
-/// Waits for the end of the work. Returns what was raised beside it, too.
-fn listen<T>(
-    py: Python<'_>,
-    post: &Post<T>,
-    (stop, own): (&engine::Stop, &Stop),
-    call: &dyn Fn((engine::Progress, Option<i64>), Instant) -> PyResult<()>,
-) -> (Ended<T>, Option<PyErr>)
-where
-    T: Send,
-{
-    let begin = Instant::now();
-    let (mut raised, mut is_interrupted) = (None, false);
-    loop {
-        let said = py.detach(|| post.next());
-        if let Some(ended) = said.ended {
-            return (ended, raised);
-        }
-        let is_on = raised.is_none() && !is_interrupted;
-        let progress = said.progress.filter(|_| is_on);
-        let called = |()| progress.map_or(Ok(()), |progress| call(progress, begin));
-        match py.check_signals().and_then(called) {
-            Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) && !is_interrupted => {
-                is_interrupted = true;
-                // Time to improve the tour once more, as after Ctrl-C in the program.
-                stop.is_patient.store(true, Ordering::Relaxed);
-            }
-            Err(error) => raised = raised.or(Some(error)),
-            Ok(()) => {}
-        }
-        if is_interrupted || raised.is_some() || own.is_set() {
-            stop.interrupt.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Returns the message of a panic.
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
+    let found = attend(py, session, (&stop_run, stop), |post| run.search(post), &call)?;
+    warnings.log(py)?;
+    let Found { tour, report, note, lost } = found;
+    Ok((Outcome::new(shared.clone(), tour, report), note, lost))
 }
 
 /// Makes Python's progress of the search's.

@@ -18,7 +18,7 @@ use super::proof::Prove;
 use crate::cluster::Topology;
 use crate::engine::Stop;
 use crate::instance::{Instance, ReadOptions};
-use crate::solver::checkpoint::{Checkpoint, Limits};
+use crate::solver::checkpoint::Checkpoint;
 use crate::solver::settings::Declaration;
 use crate::solver::{Algorithm, DEFAULT_TIME, proven_optimum};
 
@@ -211,12 +211,8 @@ impl StopArgs {
         let given = ends || asked;
         let proven = proven_optimum(instance, initial);
         let is_patient = signals::is_patient();
-        if let Some(Checkpoint { limits, elapsed, .. }) = resumed
-            && !asked
-        {
-            let Limits { time, iterations, target, stagnation } = *limits;
-            let stop = Stop { time, before: *elapsed, iterations, target, stagnation, ..Stop::never() };
-            return Stop { interrupt, is_patient, ..stop };
+        if let Some(checkpoint) = resumed.filter(|_| !asked) {
+            return Stop { interrupt, is_patient, ..checkpoint.stop() };
         }
         Stop {
             time: if given { self.time } else { Some(DEFAULT_TIME) },

@@ -68,7 +68,7 @@ impl<'a> Wanted<'a> {
     pub(super) fn check_early(&self) -> Result<Option<Algorithm>> {
         if let Some(checkpoint) = &self.resumed {
             let algorithm = checkpoint.algorithm();
-            self.refuse_others(algorithm)?;
+            self.refuse_others(checkpoint)?;
             self.check_iterations(algorithm)?;
             return Ok(Some(algorithm.clone()));
         }
@@ -85,8 +85,8 @@ impl<'a> Wanted<'a> {
     }
 
     /// Rejects another algorithm than that of the checkpoint, and other settings.
-    fn refuse_others(&self, algorithm: &Algorithm) -> Result<()> {
-        let (declaration, values) = (algorithm.declaration(), facts(algorithm)?.2);
+    fn refuse_others(&self, checkpoint: &Checkpoint) -> Result<()> {
+        let declaration = checkpoint.algorithm().declaration();
         let name = declaration.name;
         let refuse = |what: String| {
             Err(Error::Usage(format!("the run of the checkpoint {what}; --resume continues it as it is")))
@@ -97,11 +97,8 @@ impl<'a> Wanted<'a> {
         self.refuse_foreign(&declaration)?;
         for (id, value) in &self.args.settings.values {
             let Some(setting) = declaration.option(id) else { continue };
-            // As the run has it: its settings were read from the same kinds of values.
-            let given = Map::from_iter([(setting.name.to_owned(), value.clone())]);
-            let given = Algorithm::read(&declaration, &given).map_err(Error::Usage)?;
-            if facts(&given)?.2[setting.name] != values[setting.name] {
-                return refuse(format!("has `{id}` {}", values[setting.name]));
+            if let Some(own) = checkpoint.other_value(setting, value).map_err(Error::Usage)? {
+                return refuse(format!("has `{id}` {own}"));
             }
         }
         Ok(())

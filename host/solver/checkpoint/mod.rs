@@ -4,6 +4,7 @@
 //! in several processes.
 
 mod file;
+mod observer;
 mod search;
 mod writer;
 
@@ -11,17 +12,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::archipelago;
 use super::island::{Contact, Outside};
 use super::resumed::{Island, Runs};
+use super::settings::Setting;
 use super::{Algorithm, Solution, SolveError, genetic};
 use crate::backend::Backend;
 use crate::engine::{Observe, Stop};
+use crate::instance::atomic_file::{self, Place};
 use crate::instance::{Instance, InstanceError};
 
 pub use file::{Part, Subject};
+pub use observer::Observer;
 pub use search::SearchCheckpoint;
 pub use writer::{Checkpoints, Recorder, Schedule};
 
@@ -62,6 +66,27 @@ impl<C: Copy + Serialize> Limits<C> {
     pub fn to_json(self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
+}
+
+/// What is wrong where checkpoints cannot be written.
+pub const NEEDS_A_FILE: &str =
+    "--checkpoint needs a file that can be replaced: no pipe, and not the standard output";
+
+/// Rejects a file for checkpoints that cannot be replaced, or that holds something else than the run to continue.
+///
+/// # Errors
+/// The problem, and the remedy.
+pub fn check_file(path: &Path, resume: Option<&Path>) -> Result<(), String> {
+    if !matches!(atomic_file::place(path), Ok(Place::File(_))) {
+        return Err(NEEDS_A_FILE.to_owned());
+    }
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_resumed = resume.is_some_and(|resumed| real(resumed) == real(path));
+    if path.exists() && !is_resumed {
+        let path = path.display();
+        return Err(format!("{path} exists: continue from it with `--resume {path}`, or remove it"));
+    }
+    Ok(())
 }
 
 /// A run, or several, in a file.
@@ -132,6 +157,26 @@ impl Checkpoint {
     /// Returns the algorithm of the run, with its settings.
     pub fn algorithm(&self) -> &Algorithm {
         &self.algorithm
+    }
+
+    /// Returns the value of a setting of its algorithm, if that is another than this one.
+    ///
+    /// # Errors
+    /// If this one is of another kind.
+    pub fn other_value(&self, setting: &Setting, value: &Value) -> Result<Option<Value>, String> {
+        let declaration = self.algorithm.declaration();
+        // As the run has it: its settings were read from the same kinds of values.
+        let given = Map::from_iter([(setting.name.to_owned(), value.clone())]);
+        let given = Algorithm::read(&declaration, &given)?;
+        let of = |algorithm: &Algorithm| serde_json::to_value(algorithm).unwrap_or_default();
+        let (given, own) = (of(&given), of(&self.algorithm));
+        Ok((given[setting.name] != own[setting.name]).then(|| own[setting.name].clone()))
+    }
+
+    /// Returns the limits that the run had, for going on with them.
+    pub fn stop(&self) -> Stop {
+        let Limits { time, iterations, target, stagnation } = self.limits;
+        Stop { time, before: self.elapsed, iterations, target, stagnation, ..Stop::never() }
     }
 
     /// Returns its runs.
