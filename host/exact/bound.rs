@@ -40,7 +40,7 @@ pub fn bound(
             ascend_by_regions(instance, solver, regions::MOST, (incumbent, board), until)
         }
         None => {
-            let effort = Effort { progress: PROGRESS, enough, closing };
+            let effort = Effort { progress: PROGRESS, is_for_tree: false, enough, closing };
             ascend(instance, solver, &[], (incumbent, board), &effort)
         }
     };

@@ -9,7 +9,7 @@ use antwarp_instance::{Enough, Instance, Watch};
 use crate::certificate::{Certificate, Node};
 use crate::duals::{Reduced, to_units};
 use crate::pricing::{Edge, partners, price};
-use crate::root::{Effort, Root, ascend};
+use crate::root::{EDGES_PER_NODE, Effort, Root, ascend};
 use crate::simplex::{Highs, SimplexError, Solver};
 use crate::tree::{Ledger, Task, branch_and_cut};
 use crate::{Board, Cut, Incumbent, Outcome, Settings, few};
@@ -21,8 +21,6 @@ const PROGRESS: f64 = 0.05;
 /// The same for instances of at least so many nodes: their trees close less than more rounds do.
 const PROGRESS_OF_LARGE: f64 = 0.005;
 const LARGE: usize = 2000;
-/// The most edges that the tree may start with, for each node.
-const EDGES_PER_NODE: usize = 60;
 /// How often to look for a better tour while the best one leaves too many edges.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -66,7 +64,7 @@ pub fn prove_with(
     let begin = Instant::now();
     let board = &*settings.board;
     let progress = if instance.len() < LARGE { PROGRESS } else { PROGRESS_OF_LARGE };
-    let effort = Effort { progress, enough, closing: enough };
+    let effort = Effort { progress, is_for_tree: true, enough, closing: enough };
     let mut root = ascend(instance, solver, &[], (incumbent, board), &effort);
     let mut outcome = Outcome {
         bound: root.bound.min(incumbent.cost()),

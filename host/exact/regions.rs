@@ -215,7 +215,7 @@ fn bound_one(
     incumbent.offer(part.check_tour(&tour).ok()?, &tour);
     let enough = || watch.is_over() || Instant::now() >= until;
     let closing = || Instant::now() >= until + Duration::from_secs_f64(CLOSING);
-    let effort = Effort { progress: PROGRESS, enough: &enough, closing: &closing };
+    let effort = Effort { progress: PROGRESS, is_for_tree: false, enough: &enough, closing: &closing };
     Some(ascend(&part, solver, &[], (&incumbent, &Board::new(1)), &effort))
 }
 

@@ -74,12 +74,16 @@ impl Work {
 pub struct Effort<'a> {
     /// Rounds end when the last 5 of them closed less than this part of the gap to the best tour, with local cuts of the largest parts.
     pub progress: f64,
+    /// Whether a tree follows: then rounds do not end before it can start.
+    pub is_for_tree: bool,
     /// Asked all the time: ends the rounds.
     pub enough: Enough<'a>,
     /// Ends the last pricing, which comes after the rounds and proves what they achieved.
     pub closing: Enough<'a>,
 }
 
+/// The most edges that a tree may start with, for each node.
+pub(crate) const EDGES_PER_NODE: usize = 60;
 /// The rounds whose progress is looked at.
 const WINDOW: usize = 5;
 /// Rounds between two pricings.
@@ -207,8 +211,11 @@ impl Ascent<'_, '_> {
                     break;
                 }
             }
-            if priced == 0 && (added == 0 || is_late) {
+            if priced == 0 && (added == 0 || is_late && !(effort.is_for_tree && self.cannot_branch())) {
                 break;
+            }
+            if is_late {
+                self.history.clear();
             }
             added += priced;
             debug_assert!(added > 0);
@@ -252,6 +259,17 @@ impl Ascent<'_, '_> {
         let Some(&now) = self.history.last() else { return false };
         let Some(then) = self.history.len().checked_sub(WINDOW + 1) else { return false };
         now - self.history[then] < progress * (self.incumbent.cost() as f64 - now)
+    }
+
+    /// Returns whether a tree cannot start from the bound, because too many edges are left that a shorter tour may have.
+    fn cannot_branch(&self) -> bool {
+        let room = to_units(self.incumbent.cost() - 1) - self.root.units;
+        let limit = i64::try_from(room).unwrap_or(i64::MAX / 4);
+        let instance = self.master.instance();
+        let most = EDGES_PER_NODE * instance.len();
+        let reduced = Reduced::new(&self.root.duals, &self.root.cuts, &[]);
+        let priced = reduced.and_then(|reduced| price(instance, &reduced, (limit, most), self.watch));
+        priced.is_some_and(|priced| priced.limit < limit)
     }
 
     /// Looks for violated cuts and adds them. Returns how many.

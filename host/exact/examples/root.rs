@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cost = incumbent.cost();
     let since = Instant::now();
     let enough = || since.elapsed().as_secs_f64() > seconds;
-    let effort = Effort { progress, enough: &enough, closing: &enough };
+    let effort = Effort { progress, is_for_tree: false, enough: &enough, closing: &enough };
     let highs = Highs::find()?;
     let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(threads)), &effort);
     let work = root.work;

@@ -123,7 +123,7 @@ fn bounds(solver: &dyn Solver, slack: i64) -> Vec<(i64, i64, Option<SimplexError
         // A library that always finds something else keeps the rounds going.
         let asked = AtomicU64::new(0);
         let enough = || asked.fetch_add(1, Ordering::Relaxed) > MOST_ASKED;
-        let effort = Effort { progress: 0.0, enough: &enough, closing: &enough };
+        let effort = Effort { progress: 0.0, is_for_tree: false, enough: &enough, closing: &enough };
         let root = ascend(&instance, solver, &[tour], (&incumbent, &Board::new(1)), &effort);
         (root.bound, best, root.trouble)
     };

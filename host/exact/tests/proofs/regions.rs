@@ -63,7 +63,7 @@ fn regions_are_nearly_as_good_as_the_whole() {
 
     let incumbent = Incumbent::new();
     incumbent.offer(instance.check_tour(&tour).unwrap(), &tour);
-    let effort = Effort { progress: 0.0025, enough: &|| false, closing: &|| false };
+    let effort = Effort { progress: 0.0025, is_for_tree: false, enough: &|| false, closing: &|| false };
     let whole = ascend(&instance, &highs, &[], (&incumbent, &Board::new(2)), &effort);
     let (part, whole) = (root.bound as f64, whole.bound as f64);
     assert!((0.995 * whole..1.005 * whole).contains(&part), "{part} by regions, {whole} as a whole");
