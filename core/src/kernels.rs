@@ -4,6 +4,7 @@
 //! pointers by the names given here, and the order of a kernel's parameters is defined nowhere else. Scalars are passed in one
 //! `repr(C)` struct; pointers are separate parameters, which lets the compiler read them with fast global loads.
 
+use crate::lin_kernighan::small::Plan;
 use crate::lin_kernighan::trial::TrialRound;
 use crate::operator::Shallow;
 use crate::papers::ants::acs::Rule;
@@ -149,6 +150,22 @@ pub struct TrialArgs {
     pub first: u32,
     /// The trial after the last of them.
     pub end: u32,
+}
+
+/// Scalars of the kernel that solves many small instances.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct SmallArgs {
+    /// How tours are searched.
+    pub plan: Plan,
+    /// The first instance of this launch.
+    pub first: u32,
+    /// The instance after the last one.
+    pub end: u32,
+    /// Words of shared memory of a warp.
+    pub words: u32,
+    /// Unused; keeps the size a multiple of 8.
+    pub padding: u32,
 }
 
 /// Scalars of the kernels that improve ants' tours.
@@ -408,6 +425,11 @@ macro_rules! with_kernel_families {
                 claims: InOut<u64>, bits: InOut<u32>, cuts_before_word: InOut<u32>, cut_of_position: InOut<u32>, cut_positions: InOut<u32>,
                 segment_start: InOut<u32>, successor: InOut<u32>, distance_or_cycle: InOut<u32>, merged: InOut<Merged>, costs: InOut<i64>,
                 started: InOut<u32>, arrivals: InOut<u64>, partials: InOut<u64>
+            }
+            /// Small instances: [`Small::search`]($crate::lin_kernighan::small::Small::search). Instance i has the places and the tour
+            /// from `starts[i]` to `starts[i + 1]`. `started` counts the instances that have started; it must be 0 at first.
+            SolveSmall(SmallArgs) {
+                starts: In<u32>, places: In<[f32; 2]>, started: InOut<u32>, tours: InOut<u16>, costs: InOut<i64>
             }
             /// The next tours: [`merge::place`]($crate::lin_kernighan::merge::place).
             PlaceNodes(TrialArgs) {

@@ -10,8 +10,8 @@ use self::types::{ColonyState, DescentState, In, InOut, Merged, WalkState};
 /// All types that the contract names. `entry!` imports them where it is used.
 pub mod types {
     pub use antwarp_core::kernels::{
-        AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
-        WalkArgs,
+        AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, SmallArgs, TrailArgs,
+        TrialArgs, WalkArgs,
     };
     pub use antwarp_core::lin_kernighan::merge::Merged;
     pub use antwarp_core::papers::ants::colony::ColonyState;

@@ -12,4 +12,5 @@ mod cuda;
 mod judge;
 mod lin_kernighan;
 mod papers;
+mod small_tours;
 mod tour_costs;

@@ -10,6 +10,7 @@ mod forms;
 mod haste;
 mod island;
 pub mod lin_kernighan;
+pub mod many;
 mod papers;
 mod placement;
 pub mod proof;

@@ -13,6 +13,7 @@ pub mod cuts;
 mod lanes;
 pub mod merge;
 pub mod moves;
+pub mod small;
 pub mod trial;
 
 use crate::distance::Distance;

@@ -4,8 +4,8 @@
 use std::ffi::c_void;
 
 use antwarp_core::kernels::{
-    AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, TrailArgs, TrialArgs,
-    WalkArgs,
+    AcsArgs, ConstructArgs, CostArgs, GeneticArgs, JudgeArgs, PassArgs, SearchArgs, SmallArgs, TrailArgs,
+    TrialArgs, WalkArgs,
 };
 use antwarp_core::lin_kernighan::merge::Merged;
 use antwarp_core::papers::ants::colony::ColonyState;

@@ -9,6 +9,7 @@ mod launch;
 mod lin_kernighan;
 mod module;
 mod papers;
+mod small_tours;
 mod tables;
 
 pub use buffer::Buffer;
@@ -17,8 +18,8 @@ pub use device::{Device, DeviceFacts, devices};
 pub use launch::{
     BreedIndividuals, ConstructAcs, ConstructCandidates, ConstructFull, DepositAcs, EvaluateNeighbors,
     FinishIndividuals, Judge, Launch, LocalSearch, MakeIndividuals, MakeMoves, PackChanges, PlaceNodes,
-    PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, TakeChanges,
-    TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
+    PlanMerge, PrepareAcs, PrepareTrails, ProposeMoves, RunTrials, SelectMove, SettleTours, SolveSmall,
+    TakeChanges, TourCosts, TransferIndividuals, TurnStretch, UnpackChanges, UpdateTrails, Walks, buffers,
 };
 pub use lin_kernighan::{CudaLinKernighan, default_trials, looks, prepare, trials, useful};
 pub use module::{Image, KernelFacts, kernels, texts};
@@ -26,6 +27,7 @@ pub use papers::colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use papers::descent::CudaDescent;
 pub use papers::genetic::CudaPopulation;
 pub use papers::walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
+pub use small_tours::solve_small;
 
 /// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
@@ -34,5 +36,6 @@ pub fn kernel_names() -> Vec<String> {
     names.extend(papers::genetic::kernel_names());
     names.extend(lin_kernighan::kernel_names());
     names.extend(papers::walks::kernel_names());
+    names.extend(small_tours::kernel_names());
     names
 }

@@ -4,6 +4,7 @@ mod chain;
 mod in_place;
 mod recombine;
 mod rounds;
+mod small;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,7 @@ use antwarp_core::rng::Stream;
 use antwarp_core::team::{Serial, Slots};
 
 pub use self::recombine::Recombiner;
+pub use self::small::SmallTours;
 use super::variants::with_places;
 use super::{Together, allocate, check_memory};
 use antwarp_engine::lin_kernighan::{Found, Spec};

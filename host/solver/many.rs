@@ -1,0 +1,296 @@
+//! Many small instances in one call.
+//!
+//! A thread takes one instance after the other and solves it alone, in memory that it keeps; on a GPU, a warp does. The search is that
+//! of [`small`]. It gives an instance the same tour wherever and beside whatever others it is solved, unless the time is up before.
+//! The few nodes that [`exact`] solves are solved by it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use antwarp_core::distance::Distance;
+use antwarp_core::lin_kernighan::small::{self, Flat, Place, Plan};
+use serde::Serialize;
+use thiserror::Error;
+
+use super::{SolveError, check_resolution, exact, solve_exactly};
+use crate::backend::Backend;
+use crate::backend::cpu::SmallTours;
+use crate::engine::{Enough, Stop};
+use crate::instance::form::Form;
+use crate::instance::{Instance, InstanceError, Metric};
+
+/// Most nodes of an instance, in its [closed form](Form).
+pub const MOST_NODES: usize = small::MOST_NODES as usize;
+
+/// Longest segment of a kick.
+const SEGMENT: u32 = 50;
+/// The temperature, as a share of the mean length of an edge.
+const TEMPERATURE: f32 = 0.1;
+/// Most instances that GPUs get at once: their nodes have numbers of 32 bits.
+#[cfg(feature = "cuda")]
+const MOST_AT_ONCE: usize = 1 << 20;
+
+/// How instances are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ManySettings {
+    /// Kicks of a tour for each of its nodes.
+    pub effort: u32,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+impl ManySettings {
+    /// The largest effort.
+    pub const MOST_EFFORT: u32 = 1_000_000;
+}
+
+impl Default for ManySettings {
+    fn default() -> ManySettings {
+        ManySettings { effort: 10, seed: 0 }
+    }
+}
+
+impl ManySettings {
+    fn plan(self) -> Plan {
+        Plan { seed: self.seed, kicks: self.effort, segment: SEGMENT, temperature: TEMPERATURE, padding: 0 }
+    }
+}
+
+/// Why no instance was solved.
+#[derive(Debug, Error)]
+pub enum ManyError {
+    /// One of the instances cannot be solved.
+    #[error("instance {index}: {error}")]
+    Instance {
+        /// Its index.
+        index: usize,
+        /// What is wrong with it.
+        error: SolveError,
+    },
+    /// The settings or the backend.
+    #[error(transparent)]
+    Other(SolveError),
+}
+
+/// Solves instances, each on one thread of the current rayon pool; those of the plane with distances that are not rounded on the GPUs
+/// of a backend that has some. Returns their tours, in the instances' order.
+///
+/// `stop` has the time for all instances: those that have not been started by then get a local optimum. After an interrupt, those
+/// started before end early, and those not started are `None`. Its other limits have no effect.
+///
+/// # Errors
+/// If an instance has more than [`MOST_NODES`] nodes or [contradicts itself](Instance::check_shape), which is found out before any is
+/// solved, or the backend fails.
+pub fn solve_many(
+    instances: &[Instance],
+    settings: ManySettings,
+    (backend, stop): (&Backend, &Stop),
+) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
+    let begin = Instant::now();
+    if settings.effort > ManySettings::MOST_EFFORT {
+        let problem = format!("`effort` is {}: give at most {}", settings.effort, ManySettings::MOST_EFFORT);
+        return Err(ManyError::Other(SolveError::Settings(problem)));
+    }
+    let wrong = |index: usize| {
+        let error = check(&instances[index]).err()?;
+        Some(ManyError::Instance { index, error })
+    };
+    if let Some(error) =
+        on_threads(instances.len(), &|| (), &|(), index| wrong(index)).into_iter().flatten().next()
+    {
+        return Err(error);
+    }
+    let plan = settings.plan();
+    let enough: Enough = &|| stop.is_over(begin);
+    let mut tours: Vec<Option<Vec<u32>>> = vec![None; instances.len()];
+    let mut left: Vec<usize> = (0..instances.len()).collect();
+    let on_gpu = on_gpus(instances, plan, (backend, enough)).map_err(ManyError::Other)?;
+    for (index, tour) in on_gpu {
+        tours[index] = Some(tour);
+    }
+    left.retain(|&index| tours[index].is_none());
+    let solve = |thread: &mut Thread, at: usize| {
+        let index = left[at];
+        if stop.is_interrupted() {
+            return Ok(None);
+        }
+        let plan = Plan { kicks: if enough() { 0 } else { plan.kicks }, ..plan };
+        let solved = thread.solve(&instances[index], plan, enough);
+        solved.map(Some).map_err(|error| ManyError::Instance { index, error })
+    };
+    for (&index, tour) in left.iter().zip(on_threads(left.len(), &Thread::default, &solve)) {
+        tours[index] = tour?;
+    }
+    Ok(tours)
+}
+
+/// Calls `work` for each number below `count`, on all threads, which take the next one when they are done; `memory` makes what belongs
+/// to a thread. Returns the results in order.
+fn on_threads<M, R: Send>(
+    count: usize,
+    memory: &(dyn Fn() -> M + Sync),
+    work: &(dyn Fn(&mut M, usize) -> R + Sync),
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = rayon::broadcast(|_| {
+        let (mut memory, mut results) = (memory(), Vec::new());
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return results;
+            }
+            results.push((number, work(&mut memory, number)));
+        }
+    });
+    let mut results: Vec<_> = results.into_iter().flatten().collect();
+    results.sort_by_key(|&(number, _)| number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Rejects instances that cannot be solved here.
+fn check(instance: &Instance) -> Result<(), SolveError> {
+    instance.check_shape()?;
+    check_resolution(instance)?;
+    let is_doubled =
+        !instance.is_symmetric() && instance.fixed_edges().is_empty() && instance.ends().is_none();
+    let nodes = if is_doubled { 2 * instance.len() } else { instance.len() + 1 };
+    if nodes > MOST_NODES {
+        let most = if is_doubled { MOST_NODES / 2 } else { MOST_NODES - 1 };
+        let problem =
+            format!("it has {} nodes, but many instances at once have at most {most} each", instance.len());
+        return Err(InstanceError::content(instance.name(), problem, "solve it alone").into());
+    }
+    Ok(())
+}
+
+/// Returns the places of an instance of the plane whose distances are not rounded, as [`Flat`] takes them.
+fn flat(instance: &Instance) -> Option<Vec<Place>> {
+    let is_plain =
+        instance.ends().is_none() && instance.fixed_edges().is_empty() && instance.forbidden().is_none();
+    let points = instance.points().filter(|_| is_plain && !instance.is_exact())?;
+    if instance.metric() != Some(Metric::Euc2d) || points.len() <= exact::FEW {
+        return None;
+    }
+    let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+    for point in points {
+        for axis in 0..2 {
+            low[axis] = low[axis].min(point[axis]);
+            high[axis] = high[axis].max(point[axis]);
+        }
+    }
+    let extent = (high[0] - low[0]).max(high[1] - low[1]);
+    let scale = if extent > 0.0 { f64::from(small::EXTENT) / extent } else { 0.0 };
+    let place = |point: &[f64; 3]| {
+        let at = |axis: usize| ((point[axis] - low[axis]) * scale) as f32;
+        Place(at(0), at(1))
+    };
+    Some(points.iter().map(place).collect())
+}
+
+/// Solves those instances that suit a GPU, if there is one, until `enough`.
+#[cfg(feature = "cuda")]
+fn on_gpus(
+    instances: &[Instance],
+    plan: Plan,
+    (backend, enough): (&Backend, Enough),
+) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
+    let Backend::Cuda(cards) = backend else { return Ok(Vec::new()) };
+    let places = on_threads(instances.len(), &|| (), &|(), index| flat(&instances[index]));
+    let mut suited: Vec<(usize, Vec<Place>)> =
+        (0..).zip(places).filter_map(|(index, places)| Some((index, places?))).collect();
+    // The largest ones first: a launch ends with its longest searches.
+    suited.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+    let mut solved = Vec::new();
+    for part in suited.chunks(MOST_AT_ONCE) {
+        let (mut starts, mut all) = (vec![0], Vec::new());
+        for (_, places) in part {
+            all.extend(places.iter().map(|&Place(x, y)| [x, y]));
+            starts.push(all.len() as u32);
+        }
+        let (tours, done) = crate::backend::cuda::solve_small(cards, (&starts, &all), plan, enough)?;
+        for ((index, _), range) in part.iter().zip(starts.windows(2)).take(done) {
+            let tour = &tours[range[0] as usize..range[1] as usize];
+            solved.push((*index, tour.iter().map(|&node| node.into()).collect()));
+        }
+    }
+    let is_tour = |(index, tour): &(usize, Vec<u32>)| instances[*index].check_tour(tour);
+    let wrong = on_threads(solved.len(), &|| (), &|(), at| is_tour(&solved[at]).err());
+    if let Some(error) = wrong.into_iter().flatten().next() {
+        return Err(SolveError::Wrong { backend: backend.machine().backend, what: error.to_string() });
+    }
+    Ok(solved)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn on_gpus(_: &[Instance], _: Plan, _: (&Backend, Enough)) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
+    Ok(Vec::new())
+}
+
+/// A thread's memory.
+#[derive(Default)]
+struct Thread {
+    tours: SmallTours,
+    matrix: Vec<i32>,
+}
+
+impl Thread {
+    /// Solves an instance.
+    fn solve(&mut self, instance: &Instance, plan: Plan, enough: Enough) -> Result<Vec<u32>, SolveError> {
+        if let Some(solution) = solve_exactly(instance, Instant::now())? {
+            return Ok(solution.tour);
+        }
+        if let Some(places) = flat(instance) {
+            let distances = Flat { places: places.as_ptr() };
+            // SAFETY: both are nodes.
+            self.fill(places.len() as u32, |a, b| unsafe { distances.between(a, b) });
+            return Ok(self.tours.solve((&self.matrix, false), plan, enough).collect());
+        }
+        let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty();
+        let form = match is_plain {
+            true if instance.is_symmetric() => None,
+            true => Some(Form::doubled(instance, None)),
+            false => Form::closed(instance),
+        };
+        let closed = form.as_ref().map_or(instance, Form::instance);
+        // A closed form of directed edges has a direction still.
+        let again = (!closed.is_symmetric()).then(|| Form::doubled(closed, None));
+        let inner = again.as_ref().map_or(closed, Form::instance);
+        let found = self.closed(inner, plan, enough)?;
+        let outward = |form: &Option<Form>, tour: Vec<u32>| match form {
+            Some(form) => form.outward(&tour),
+            None => Some(tour),
+        };
+        let tour = outward(&again, found).and_then(|tour| outward(&form, tour));
+        let tour = tour.filter(|tour| instance.unused_fixed_edge(tour).is_none());
+        tour.ok_or_else(|| SolveError::Wrong {
+            backend: "cpu",
+            what: "a tour without a fixed edge".to_string(),
+        })
+    }
+
+    /// Solves an instance of closed tours without directions.
+    fn closed(&mut self, instance: &Instance, plan: Plan, enough: Enough) -> Result<Vec<u32>, SolveError> {
+        let n = instance.len() as u32;
+        if n < small::FEWEST_NODES {
+            let tour = exact::shortest(instance);
+            return tour.ok_or_else(|| SolveError::Wrong { backend: "cpu", what: "no tour".to_string() });
+        }
+        let partners = instance.partners().unwrap_or_default();
+        let is_fixed = |a: u32, b: u32| partners.get(a as usize) == Some(&b);
+        self.fill(n, |a, b| if is_fixed(a, b) { small::FIXED } else { instance.distance(a, b) });
+        Ok(self.tours.solve((&self.matrix, !partners.is_empty()), plan, enough).collect())
+    }
+
+    /// Fills the matrix.
+    fn fill(&mut self, n: u32, between: impl Fn(u32, u32) -> i32) {
+        self.matrix.clear();
+        self.matrix.resize(n as usize * n as usize, 0);
+        for a in 0..n {
+            for b in 0..a {
+                let far = between(a, b);
+                self.matrix[a as usize * n as usize + b as usize] = far;
+                self.matrix[b as usize * n as usize + a as usize] = far;
+            }
+        }
+    }
+}
