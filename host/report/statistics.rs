@@ -1,9 +1,21 @@
-//! Compares variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999, section 5.8),
+//! Means and deviations; and compares variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999, section 5.8),
 //! two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Several tests are corrected by Holm's method (Holm 1979).
 
 use std::cmp::Ordering;
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
+
+/// Returns the mean; `None` without values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Returns the standard deviation, estimated from a sample; `None` without two values.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let sum: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((sum / (values.len() - 1) as f64).sqrt())
+}
 
 /// The outcome of a Friedman test.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 //! of [`small`]. It gives an instance the same tour wherever and beside whatever others it is solved, unless the time is up before.
 //! The few nodes that [`exact`] solves are solved by it.
 
+use std::borrow::Borrow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -81,8 +82,17 @@ pub enum ManyError {
 /// # Errors
 /// If an instance has more than [`MOST_NODES`] nodes or [contradicts itself](Instance::check_shape), which is found out before any is
 /// solved, or the backend fails.
-pub fn solve_many(
-    instances: &[Instance],
+pub fn solve_many<I: Borrow<Instance>>(
+    instances: &[I],
+    settings: ManySettings,
+    run: (&Backend, &Stop),
+) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
+    let instances: Vec<&Instance> = instances.iter().map(Borrow::borrow).collect();
+    solve_all(&instances, settings, run)
+}
+
+fn solve_all(
+    instances: &[&Instance],
     settings: ManySettings,
     (backend, stop): (&Backend, &Stop),
 ) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
@@ -92,7 +102,7 @@ pub fn solve_many(
         return Err(ManyError::Other(SolveError::Settings(problem)));
     }
     let wrong = |index: usize| {
-        let error = check(&instances[index]).err()?;
+        let error = check(instances[index]).err()?;
         Some(ManyError::Instance { index, error })
     };
     if let Some(error) =
@@ -115,7 +125,7 @@ pub fn solve_many(
             return Ok(None);
         }
         let plan = Plan { kicks: if enough() { 0 } else { plan.kicks }, ..plan };
-        let solved = thread.solve(&instances[index], plan, enough);
+        let solved = thread.solve(instances[index], plan, enough);
         solved.map(Some).map_err(|error| ManyError::Instance { index, error })
     };
     for (&index, tour) in left.iter().zip(on_threads(left.len(), &Thread::default, &solve)) {
@@ -190,12 +200,12 @@ fn flat(instance: &Instance) -> Option<Vec<Place>> {
 /// Solves those instances that suit a GPU, if there is one, until `enough`.
 #[cfg(feature = "cuda")]
 fn on_gpus(
-    instances: &[Instance],
+    instances: &[&Instance],
     plan: Plan,
     (backend, enough): (&Backend, Enough),
 ) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
     let Backend::Cuda(cards) = backend else { return Ok(Vec::new()) };
-    let places = on_threads(instances.len(), &|| (), &|(), index| flat(&instances[index]));
+    let places = on_threads(instances.len(), &|| (), &|(), index| flat(instances[index]));
     let mut suited: Vec<(usize, Vec<Place>)> =
         (0..).zip(places).filter_map(|(index, places)| Some((index, places?))).collect();
     // The largest ones first: a launch ends with its longest searches.
@@ -222,7 +232,7 @@ fn on_gpus(
 }
 
 #[cfg(not(feature = "cuda"))]
-fn on_gpus(_: &[Instance], _: Plan, _: (&Backend, Enough)) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
+fn on_gpus(_: &[&Instance], _: Plan, _: (&Backend, Enough)) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
     Ok(Vec::new())
 }
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _inputs, _native
 from ._errors import BackendError, Error, InputError, InternalError, NoTourError, OptionError
+from ._many import Tours, solve_many
 from ._native import Progress
 from ._solution import Solution
 
@@ -37,10 +38,12 @@ __all__ = [
     "Progress",
     "Solution",
     "Solver",
+    "Tours",
     "bound",
     "check",
     "networkx",
     "solve",
+    "solve_many",
 ]
 
 _log = logging.getLogger("antwarp")

@@ -47,8 +47,8 @@ def _labels_of_file(instance: _native.Instance) -> Sequence[Hashable]:
     return instance.names or instance.ids
 
 
-def _array(session: _native.Session, x: Any, options: _native.Options, name: str = "array") -> _native.Instance:
-    """Reads an array of shape (n, 2), (n, 3) or (n, n)."""
+def numbers_of(name: str, x: Any) -> Any:
+    """Returns what has numbers as an array of numpy."""
     import numpy
 
     if numpy.ma.is_masked(x):
@@ -59,19 +59,30 @@ def _array(session: _native.Session, x: Any, options: _native.Options, name: str
         raise InputError(f"{name}: {error}: give an array of numbers") from error
     if array.dtype.kind not in "iuf":
         raise InputError(f"{name}: the dtype is {array.dtype}: give numbers, such as `x.astype(float)`")
+    return array
+
+
+def costs_of(array: Any) -> Any:
+    """Returns an array of costs as whole numbers of 64 bits, or as floats."""
+    # Unsigned integers of 64 bits may not fit signed ones.
+    is_whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8)
+    return _as(array, "int64" if is_whole else "float64")
+
+
+def _array(session: _native.Session, x: Any, options: _native.Options, name: str = "array") -> _native.Instance:
+    """Reads an array of shape (n, 2), (n, 3) or (n, n)."""
+    array = numbers_of(name, x)
     if array.ndim != 2:
         raise InputError(
             f"{name}: the shape is {array.shape}: give an array of shape (n, 2) with a place in each row, "
             "or of shape (n, n) with costs"
         )
-    if _is_matrix(name, array.shape, options):
-        # Unsigned integers of 64 bits may not fit signed ones.
-        is_whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8)
-        return _native.Instance.matrix(session, name, _as(array, "int64" if is_whole else "float64"), options)
-    chosen = _coordinates(name, array.shape[1], options)
+    if is_matrix(name, array.shape, options):
+        return _native.Instance.matrix(session, name, costs_of(array), options)
+    chosen = coordinates(name, array.shape[1], options)
     if chosen is not None:
         array = array[:, chosen]
-    return _native.Instance.points(session, name, _as(array, "float64"), _is_degrees(options))
+    return _native.Instance.points(session, name, _as(array, "float64"), is_degrees(options))
 
 
 def _rows(session: _native.Session, x: Any, options: _native.Options) -> _native.Instance:
@@ -83,15 +94,15 @@ def _rows(session: _native.Session, x: Any, options: _native.Options) -> _native
     first = rows[0] if rows else ()
     if isinstance(first, (str, bytes, dict, set, frozenset)) or not hasattr(first, "__len__"):
         raise InputError(f"{name}: row 0 is {first!r}: give a list of rows, such as [[0, 0], [3, 4]]")
-    if _is_matrix(name, (len(rows), len(first)), options):
+    if is_matrix(name, (len(rows), len(first)), options):
         return _native.Instance.matrix(session, name, rows, options)
-    chosen = _coordinates(name, len(first), options)
+    chosen = coordinates(name, len(first), options)
     if chosen is not None:
         rows = [[row[column] for column in chosen] for row in rows]
-    return _native.Instance.points(session, name, rows, _is_degrees(options))
+    return _native.Instance.points(session, name, rows, is_degrees(options))
 
 
-def _is_matrix(name: str, shape: tuple[int, int], options: _native.Options) -> bool:
+def is_matrix(name: str, shape: tuple[int, int], options: _native.Options) -> bool:
     """Decides between costs and places."""
     rows, columns = shape
     if rows == 0 or columns == 0:
@@ -108,21 +119,21 @@ def _is_matrix(name: str, shape: tuple[int, int], options: _native.Options) -> b
     return rows == columns
 
 
-def _is_degrees(options: _native.Options) -> bool:
+def is_degrees(options: _native.Options) -> bool:
     return any(role == "lat" for role, _ in options.columns)
 
 
-def _coordinates(name: str, width: int, options: _native.Options) -> list[int] | None:
+def coordinates(name: str, width: int, options: _native.Options) -> list[int] | None:
     """Returns the columns of an array that the options choose, from 0; None if they choose none."""
     roles = dict(options.columns)
-    if options.degrees and not _is_degrees(options):
+    if options.degrees and not is_degrees(options):
         raise InputError(
             f"{name}: `degrees` needs to know which column is the latitude: "
             '`columns="lat=1,lon=2"`, or `columns="lat=2,lon=1"`'
         )
     if not roles:
         return None
-    wanted = ["lat", "lon"] if _is_degrees(options) else ["x", "y", "z"][: max(2, len(roles))]
+    wanted = ["lat", "lon"] if is_degrees(options) else ["x", "y", "z"][: max(2, len(roles))]
     chosen = [int(column) - 1 for column in map(roles.get, wanted) if column is not None and column.isdecimal()]
     if set(roles) != set(wanted) or len(chosen) < len(wanted) or not all(0 <= at < width for at in chosen):
         raise InputError(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 __all__ = [
+    "Batch",
     "Files",
     "Instance",
     "Options",
@@ -21,6 +22,7 @@ __all__ = [
     "main",
     "read_tour",
     "solve",
+    "solve_many",
     "write_file",
 ]
 
@@ -134,6 +136,16 @@ class Files:
 class Session:
     def __new__(cls, threads: int | None = None) -> Session: ...
 
+@final
+class Batch:
+    @staticmethod
+    def of(instances: Sequence[Instance]) -> Batch: ...
+    @staticmethod
+    def points(session: Session, array: Any, is_degrees: bool) -> Batch: ...
+    @staticmethod
+    def matrices(session: Session, array: Any, options: Options) -> Batch: ...
+    def __len__(self) -> int: ...
+
 def solve(
     session: Session,
     instance: Instance,
@@ -157,6 +169,9 @@ def bound(
     initial: Sequence[int] | None = None,
     spent: float = 0.0,
 ) -> tuple[int | float, str, list[str]]: ...
+def solve_many(
+    session: Session, batch: Batch, options: Options, search: tuple[int, int], spent: float
+) -> tuple[Any, Any, str | None]: ...
 def declarations() -> list[tuple[str, str, list[str], str]]: ...
 def main(line: Sequence[str]) -> int: ...
 def end_all() -> None: ...

@@ -78,7 +78,8 @@ impl Instance {
         is_degrees: bool,
     ) -> PyResult<Instance> {
         // No other thread of Python changes the array meanwhile: this one holds the interpreter's lock.
-        let make = |array: ArrayView2<'_, f64>| points_of(session, name, array, is_degrees);
+        let make =
+            |array: ArrayView2<'_, f64>| points_of(session, name, array, is_degrees).map(Instance::new);
         match array.cast::<PyArray2<f64>>() {
             Ok(array) => make(array.readonly().as_array()),
             Err(_) => make(rows(name, array)?.view()),
@@ -203,12 +204,12 @@ fn rows(name: &str, list: &Bound<'_, PyAny>) -> PyResult<Array2<f64>> {
 }
 
 /// Makes an instance from coordinates.
-fn points_of(
+pub fn points_of(
     session: &Session,
     name: &str,
     array: ArrayView2<'_, f64>,
     is_degrees: bool,
-) -> PyResult<Instance> {
+) -> PyResult<instance::Instance> {
     let (nodes, dimensions) = array.dim();
     check_nodes(name, nodes)?;
     check_room(name, (nodes * size_of::<[f64; 3]>()) as u64)?;
@@ -231,7 +232,7 @@ fn points_of(
         };
         instance::Instance::from_places(name, dimensions, places)
     };
-    made(session.pool.install(make))
+    session.pool.install(make).map_err(error::of_instance)
 }
 
 /// Returns the number of rows of a square array.
@@ -246,7 +247,7 @@ fn side<T: Element>(name: &str, array: &ArrayView2<'_, T>) -> PyResult<usize> {
 }
 
 /// Makes an instance from whole numbers: as they are, where they fit the solver's.
-fn whole_matrix(
+pub fn whole_matrix(
     session: &Session,
     name: &str,
     array: ArrayView2<'_, i64>,
@@ -265,7 +266,7 @@ fn whole_matrix(
 }
 
 /// Makes an instance from real numbers. The array is not copied unless it has to be.
-fn matrix_of(
+pub fn matrix_of(
     session: &Session,
     name: &str,
     array: ArrayView2<'_, f64>,

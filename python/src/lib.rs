@@ -10,6 +10,7 @@ mod check;
 mod error;
 mod files;
 mod input;
+mod many;
 mod options;
 mod outcome;
 mod run;
@@ -34,6 +35,8 @@ mod _native {
     use crate::files::Files;
     #[pymodule_export]
     use crate::input::Instance;
+    #[pymodule_export]
+    use crate::many::{Batch, solve_many};
     #[pymodule_export]
     use crate::options::{Options, declarations};
     #[pymodule_export]

@@ -202,6 +202,11 @@ impl Options {
         }
         Ok(())
     }
+
+    /// Returns the limits for many instances together.
+    pub fn stop_of_many(&self, spent: Duration) -> engine::Stop {
+        engine::Stop { time: self.time, ..engine::Stop::never() }.spent(spent)
+    }
 }
 
 /// The keyword arguments that are not used yet.

@@ -9,7 +9,7 @@ use crate::harness::ignore;
 use crate::papers::{
     acs, best_moves, construct_candidates, construct_full, genetic, local_search, trails, walks,
 };
-use crate::{judge, lin_kernighan, tour_costs};
+use crate::{judge, lin_kernighan, small_tours, tour_costs};
 
 tests![
     every_ptx_text_holds_the_kernels_the_host_knows_and_no_other,
@@ -76,6 +76,7 @@ fn every_kernel_has_a_test() {
         construct_candidates::NAMES,
         judge::NAMES,
         lin_kernighan::NAMES,
+        small_tours::NAMES,
         tour_costs::NAMES,
         trails::NAMES,
         best_moves::NAMES,

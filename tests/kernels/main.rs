@@ -23,6 +23,7 @@ mod judge;
 mod lin_kernighan;
 mod loading;
 mod papers;
+mod small_tours;
 mod tour_costs;
 
 fn main() -> ExitCode {
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
             loading::TESTS,
             papers::local_search::TESTS,
             papers::neighborhood_search::TESTS,
+            small_tours::TESTS,
             tour_costs::TESTS,
             papers::trails::TESTS,
             papers::walks::TESTS,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::{Error, Result};
 use super::rows::{Row, text};
 use crate::instance::{Cost, printable};
-use crate::report::statistics::{Wilcoxon, friedman, holm, rank_sum, signed_rank};
+use crate::report::statistics::{Wilcoxon, deviation, friedman, holm, mean, rank_sum, signed_rank};
 
 /// A suite, with the contents of its tables.
 pub struct Suite {
@@ -262,16 +262,6 @@ fn verdicts(tests: Vec<Option<Wilcoxon>>) -> Vec<String> {
         None => String::new(),
     };
     tests.into_iter().map(test).collect()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn deviation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values).filter(|_| values.len() > 1)?;
-    let sum: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((sum / (values.len() - 1) as f64).sqrt())
 }
 
 /// Formats a result with decimals; large results get fewer digits.

@@ -1,13 +1,16 @@
 //! Delivers the results of a run: its outputs and its summary. A tour is never lost.
 
+use std::io::{self, Write};
 use std::path::Path;
+
+use serde::Serialize;
 
 use super::super::output::{self, Output};
 use super::super::{Error, Result};
 use super::args::Outputs;
 use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
-use crate::instance::{Metric, tour_file};
+use crate::instance::{Instance, Metric, tour_file};
 use crate::report::svg::Picture;
 use crate::report::{Report, itinerary};
 use crate::solver::genetic::Individuals;
@@ -16,6 +19,38 @@ use crate::solver::{Solution, SolveError};
 
 /// Number of places shown at each end of a long tour.
 const SHOWN: usize = 20;
+
+/// Writes a tour as a TSPLIB tour file.
+pub(super) fn write_tour(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
+    let cost = instance.tour_cost(tour);
+    output.write(|mut out| tour_file::write(instance, tour, cost, &mut out))
+}
+
+/// Writes the places in tour order.
+pub(super) fn write_csv(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
+    output.write(|out| itinerary::write(instance, tour, out))
+}
+
+/// Writes a line of JSON.
+pub(super) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut out, value)?;
+    writeln!(out)
+}
+
+/// Writes a picture of a tour, if its places have coordinates; returns whether they have.
+pub(super) fn write_svg(output: &Output, instance: &Instance, tour: &[u32]) -> Result<bool> {
+    let Some(places) = instance.display_points() else { return Ok(false) };
+    let cost = instance.unit().show(instance.tour_cost(tour));
+    let caption = format!("{} · {} nodes · length {cost}", instance.name(), tour.len());
+    let picture = Picture {
+        places: &places,
+        is_globe: instance.metric().is_some_and(Metric::is_on_globe),
+        is_open: instance.ends().is_some(),
+        fixed: instance.fixed_edges(),
+        labels: instance.names().map(|names| names.to_vec()).unwrap_or_default(),
+    };
+    output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
+}
 
 impl Plan {
     /// Writes all requested outputs. A tour whose output fails is written elsewhere. `kept` is the file in which the best tour so
@@ -72,40 +107,22 @@ impl Plan {
 
     fn write_tour(&self, solution: &Solution) -> Result<bool> {
         let Some(output) = &self.outputs.tour else { return Ok(false) };
-        let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
-        output.write(|mut out| tour_file::write(&self.instance, tour, cost, &mut out)).map(|()| true)
+        write_tour(output, &self.instance, &solution.tour).map(|()| true)
     }
 
     fn write_csv(&self, solution: &Solution) -> Result<bool> {
         let Some(output) = &self.outputs.csv else { return Ok(false) };
-        output.write(|out| itinerary::write(&self.instance, &solution.tour, out)).map(|()| true)
+        write_csv(output, &self.instance, &solution.tour).map(|()| true)
     }
 
     fn write_json(&self, report: &Report) -> Result<bool> {
         let Some(output) = &self.outputs.json else { return Ok(false) };
-        let content = |out: &mut dyn std::io::Write| {
-            serde_json::to_writer(&mut *out, report)?;
-            writeln!(out)
-        };
-        output.write(content).map(|()| true)
+        output.write(|out| json_line(out, report)).map(|()| true)
     }
 
     fn write_svg(&self, solution: &Solution) -> Result<bool> {
-        let (Some(output), Some(places)) = (&self.outputs.svg, self.instance.display_points()) else {
-            return Ok(false);
-        };
-        let (tour, cost) = (&solution.tour, self.instance.tour_cost(&solution.tour));
-        let cost = self.instance.unit().show(cost);
-        let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), tour.len());
-        let is_globe = self.instance.metric().is_some_and(Metric::is_on_globe);
-        let picture = Picture {
-            places: &places,
-            is_globe,
-            is_open: self.instance.ends().is_some(),
-            fixed: self.instance.fixed_edges(),
-            labels: self.instance.names().map(|names| names.to_vec()).unwrap_or_default(),
-        };
-        output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
+        let Some(output) = &self.outputs.svg else { return Ok(false) };
+        write_svg(output, &self.instance, &solution.tour)
     }
 
     /// Writes the certificate of a proof.
@@ -264,7 +281,8 @@ impl Outputs {
 impl Args {
     /// Rejects outputs that could not or must not be written after the run.
     pub(super) fn check_outputs(&self) -> Result<()> {
-        output::check(self.outputs.all(), &[(output::INSTANCE, &self.instance)])?;
+        let instances: Vec<_> = self.instances.iter().map(|path| (output::INSTANCE, &**path)).collect();
+        output::check(self.outputs.all(), &instances)?;
         self.beginnings().try_for_each(|(what, path, heir)| {
             let others = self.outputs.named().filter(|(name, _)| *name != heir);
             output::check(others.map(|(_, output)| output), &[(what, path)])

@@ -43,7 +43,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
                         Some(_) => argument.help_heading(None::<&str>),
                         None => argument,
                     };
-                    let is_rare = is_rare || matches!(id.as_str(), "topology" | "every");
+                    let is_rare = is_rare || matches!(id.as_str(), "topology" | "every" | "load_population" | "save_population");
                     argument.hide_short_help(is_rare || option.is_some_and(|option| !option.is_common()))
                 }
                 Topic::Algorithm(Declaration { name, .. }) => match option {

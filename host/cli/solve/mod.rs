@@ -10,6 +10,7 @@ mod population;
 mod proof;
 mod ranks;
 mod settings;
+mod several;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -91,6 +92,11 @@ pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
     let interrupt = signals::watch()?;
     patience::until(args.stop.time.and_then(|time| begin.checked_add(time)));
+    if args.are_several() {
+        let alone =
+            Error::Usage("several instances or runs are for a single process: leave out mpirun".into());
+        return if world.is_some() { Err(once(alone)) } else { several::run(&args, options, &interrupt) };
+    }
     let Some(world) = &world else { return lead(args, options, interrupt, begin, None) };
     args.machine.share = Share { local: world.local(), threads: Some(world.threads()) };
     let ended = match world.rank() {
@@ -461,7 +467,7 @@ impl Plan {
         args.check_proof(options)?;
         checkpoints::check_file(args.outputs.checkpoint.as_ref(), args.begin.resume.as_deref())?;
         args.machine.start_threads()?;
-        let instance = args.reading.open_quietly(&args.instance, args.outputs.quiet)?;
+        let instance = args.reading.open_quietly(args.instance(), args.outputs.quiet)?;
         let (instance, start) = args.shape.apply(instance)?;
         check_resolution(&instance)?;
         if args.outputs.svg.is_some() && instance.display_points().is_none() {
@@ -505,7 +511,7 @@ impl Plan {
         }
         Ok(Plan {
             instance: Arc::new(instance),
-            source: args.instance,
+            source: args.instance().to_owned(),
             asked,
             machine: args.machine,
             outputs: args.outputs,
