@@ -8,7 +8,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use antwarp_core::lin_kernighan::small::{self, Flat, Place, Small};
+use antwarp_core::lin_kernighan::small::{Flat, Place, Small};
 use antwarp_core::team::Team;
 
 use crate::cuda::{Warp, shared, thread, warp};

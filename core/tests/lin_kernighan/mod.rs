@@ -9,4 +9,5 @@ mod plain_merge;
 pub mod scene;
 
 pub mod shapes;
+mod small;
 mod trials;

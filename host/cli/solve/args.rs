@@ -25,7 +25,7 @@ use crate::solver::{Algorithm, DEFAULT_TIME, proven_optimum};
 /// Arguments of `antwarp solve`, as given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A TSPLIB or CSV file, or the name of a generated instance such as E10k.0; or several of them, each solved for itself
+    /// TSPLIB or CSV files, or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true, num_args = 1..)]
     pub(super) instances: Vec<PathBuf>,
     /// The algorithm; if not given, lk; options of ils imply ils, and --local-search lk, or-3opt or none implies mmas
@@ -52,12 +52,12 @@ pub struct Args {
         hide_default_value = true
     )]
     pub(super) prove: Prove,
-    /// Solve each instance this often, with seeds that follow each other; shows mean, best and worst, and writes the best tour
+    /// Solve each instance N times, with consecutive seeds; writes the best tour
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) runs: Option<u32>,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
-    /// Of several instances or runs, this many at a time, on CPU threads that are divided among them [default: 1]
+    /// Of several instances or runs, solve N at a time, with a share of the threads each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Machine")]
     pub(super) jobs: Option<u32>,
     /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
