@@ -25,8 +25,8 @@ pub const MOST_NODES: usize = small::MOST_NODES as usize;
 
 /// Longest segment of a kick.
 const SEGMENT: u32 = 50;
-/// The temperature, as a share of the mean length of an edge.
-const TEMPERATURE: f32 = 0.1;
+/// The first temperature, as a share of the mean length of an edge.
+const TEMPERATURE: f32 = 0.2;
 /// Most instances that GPUs get at once: their nodes have numbers of 32 bits.
 #[cfg(feature = "cuda")]
 const MOST_AT_ONCE: usize = 1 << 20;
@@ -302,5 +302,139 @@ impl Thread {
                 self.matrix[b as usize * n as usize + a as usize] = far;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use antwarp_core::rng::Stream;
+
+    use super::*;
+    use crate::backend::Choice;
+    use crate::instance::{Ends, generate};
+
+    fn cpu() -> Backend {
+        Backend::open(Choice::Cpu).unwrap().0
+    }
+
+    fn solved(instances: &[Instance], effort: u32) -> Vec<Vec<u32>> {
+        let settings = ManySettings { effort, seed: 1 };
+        let tours = solve_many(instances, settings, (&cpu(), &Stop::never())).unwrap();
+        tours.into_iter().map(Option::unwrap).collect()
+    }
+
+    /// An instance of n nodes of any kind.
+    fn any(n: u32, seed: u64) -> Instance {
+        let draws = Stream::new(seed, 1, n).step(0);
+        let below = |item: u32, limit: u32| draws.below(item, limit);
+        let instance = match below(0, 4) {
+            0 => {
+                let place = |i: u32| [below(100 + 2 * i, 40).into(), below(101 + 2 * i, 40).into()];
+                Instance::euclidean(&(0..n).map(place).collect::<Vec<[f64; 2]>>()).unwrap()
+            }
+            1 => {
+                let place = |i: u32| [below(100 + 2 * i, 1000).into(), below(101 + 2 * i, 1000).into(), 0.0];
+                Instance::from_points("p", Metric::Euc2d, (0..n).map(place).collect()).unwrap()
+            }
+            kind => {
+                let pair = |at: u32| (at / n, at % n);
+                let number = |(i, j): (u32, u32)| if kind == 2 { i * n + j } else { i.min(j) * n + i.max(j) };
+                let cost = |at: u32| below(1000 + number(pair(at)), 500) as i32;
+                Instance::from_matrix("m", (0..n * n).map(cost).collect()).unwrap()
+            }
+        };
+        let mut order: Vec<u32> = (0..n).collect();
+        order.sort_by_key(|&node| draws.bits(500 + node));
+        let fixed: Vec<_> = match below(1, 3) {
+            0 => order.windows(2).step_by(5).map(|pair| (pair[0], pair[1])).collect(),
+            _ => Vec::new(),
+        };
+        let ends = (below(2, 3) == 0 && n > 1).then_some(Ends { start: Some(order[0]), end: None });
+        instance.with_fixed_edges(fixed).with_ends(ends)
+    }
+
+    #[test]
+    fn tours_of_all_kinds_are_valid() {
+        let sizes = (1..40).chain([100, 250]);
+        let instances: Vec<Instance> = sizes.flat_map(|n| (0..6).map(move |seed| any(n, seed))).collect();
+        let [local, tours] = [0, 5].map(|effort| solved(&instances, effort));
+        for (instance, tours) in instances.iter().zip(local.iter().zip(&tours)) {
+            let cost = |tour: &[u32]| {
+                assert_eq!(instance.unused_fixed_edge(tour), None);
+                instance.check_tour(tour).unwrap()
+            };
+            // By lengths in single precision, two tours may change places.
+            assert!(cost(tours.1) as f64 <= cost(tours.0) as f64 * (1.0 + 1e-6));
+        }
+        assert_eq!(solved(&instances[50..60], 5), tours[50..60], "tours depend on nothing else");
+    }
+
+    #[test]
+    fn few_nodes_are_solved_to_their_optimum_by_either_search() {
+        for seed in 0..40 {
+            let n = 10 + seed as u32 % 3;
+            let instance = any(n, seed);
+            let optimum = instance.check_tour(&exact::shortest(&instance).unwrap()).unwrap();
+            assert_eq!(instance.check_tour(&solved(std::slice::from_ref(&instance), 1)[0]), Ok(optimum));
+            // The search itself, without the shortcut.
+            if instance.is_symmetric() && instance.ends().is_none() && instance.fixed_edges().is_empty() {
+                let plan = ManySettings { effort: 20, seed: 1 }.plan();
+                let tour = Thread::default().closed(&instance, plan, &|| false).unwrap();
+                assert_eq!(instance.check_tour(&tour), Ok(optimum), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_instance_is_named_before_any_is_solved() {
+        let mut instances: Vec<Instance> =
+            (0..1000).map(|seed| generate::uniform(10, seed).unwrap()).collect();
+        let solve =
+            |instances: &[Instance]| solve_many(instances, ManySettings::default(), (&cpu(), &Stop::never()));
+        instances[617] = generate::uniform(MOST_NODES, 1).unwrap();
+        let error = solve(&instances).unwrap_err();
+        assert!(matches!(error, ManyError::Instance { index: 617, .. }), "{error}");
+        instances[617] = generate::uniform(20, 1).unwrap().with_fixed_edges(vec![(0, 1), (0, 2), (0, 3)]);
+        let error = solve(&instances).unwrap_err();
+        assert!(matches!(error, ManyError::Instance { index: 617, .. }), "{error}");
+        instances.remove(617);
+        assert_eq!(solve(&instances).unwrap().len(), 999);
+        assert!(solve(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_largest_instances_are_solved() {
+        let places = generate::uniform(MOST_NODES - 1, 1).unwrap();
+        let cost = |at: usize| (at * 7919 % 1009) as i32;
+        let directed = Instance::from_matrix("m", (0..512 * 512).map(cost).collect()).unwrap();
+        for (instance, tour) in [places.clone(), directed.clone()].iter().zip(solved(&[places, directed], 0))
+        {
+            instance.check_tour(&tour).unwrap();
+        }
+    }
+
+    #[test]
+    fn after_an_interrupt_those_not_started_are_missing_and_after_the_time_local_optima() {
+        let instances: Vec<Instance> = (0..50).map(|seed| generate::uniform(60, seed).unwrap()).collect();
+        let settings = ManySettings { effort: ManySettings::MOST_EFFORT, seed: 1 };
+        let late = solve_many(&instances, settings, (&cpu(), &Stop::after(Duration::ZERO))).unwrap();
+        assert_eq!(late.into_iter().map(Option::unwrap).collect::<Vec<_>>(), solved(&instances, 0));
+        let stop = Stop { interrupt: std::sync::Arc::new(AtomicBool::new(true)), ..Stop::never() };
+        assert_eq!(solve_many(&instances, settings, (&cpu(), &stop)).unwrap(), vec![None; 50]);
+        let stop = Stop::never();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(200));
+                stop.interrupt.store(true, Ordering::Relaxed);
+            });
+            let tours = solve_many(&instances, settings, (&cpu(), &stop)).unwrap();
+            let found: Vec<_> =
+                instances.iter().zip(&tours).filter_map(|(i, t)| Some((i, t.as_ref()?))).collect();
+            assert!((1..50).contains(&found.len()), "{}", found.len());
+            found.iter().for_each(|(instance, tour)| assert!(instance.check_tour(tour).is_ok()));
+        });
     }
 }

@@ -33,6 +33,7 @@ mod proofs;
 mod refusals;
 mod search;
 mod settings;
+mod several;
 mod shapes;
 mod solve;
 mod world;
@@ -59,6 +60,7 @@ fn main() -> std::process::ExitCode {
             proofs::TESTS,
             refusals::TESTS,
             search::TESTS,
+            several::TESTS,
             settings::TESTS,
             shapes::TESTS,
             solve::TESTS,

@@ -61,7 +61,8 @@ pub struct Plan {
     pub kicks: u32,
     /// Longest segment of a kick.
     pub segment: u32,
-    /// The temperature of [`tolerance`], as a share of the mean length of an edge of the first local optimum.
+    /// The temperature of [`tolerance`] at first, as a share of the mean length of an edge of the first local optimum. It falls to 0
+    /// with the number of kicks.
     pub temperature: f32,
     /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
@@ -234,14 +235,15 @@ impl<D: Distance> Small<D> {
             self.copy(team, self.order, self.best);
             self.copy(team, self.order, self.kept);
             let temperature = plan.temperature * (cost as f32 / n as f32);
-            let stream = Stream::new(plan.seed, 0, 0);
+            let (stream, kicks) = (Stream::new(plan.seed, 0, 0), plan.kicks * n);
             let (mut kept, mut best) = (cost, cost);
             let mut number = 0;
-            while number < plan.kicks * n && !is_over(number) {
+            while number < kicks && !is_over(number) {
                 let draws = stream.step(number);
                 cost = self.kick(team, kept, draws, plan.segment);
                 cost = self.repair(team, cost, kept);
-                if cost <= kept + tolerance(temperature, draws.bits(THRESHOLD)) {
+                let cooled = temperature * (1.0 - number as f32 / kicks as f32);
+                if cost <= kept + tolerance(cooled, draws.bits(THRESHOLD)) {
                     self.copy(team, self.order, self.kept);
                     kept = cost;
                     if cost < best {
