@@ -161,13 +161,12 @@ fn on_threads<M, R: Send>(
 fn check(instance: &Instance) -> Result<(), SolveError> {
     instance.check_shape()?;
     check_resolution(instance)?;
-    let is_doubled =
-        !instance.is_symmetric() && instance.fixed_edges().is_empty() && instance.ends().is_none();
-    let nodes = if is_doubled { 2 * instance.len() } else { instance.len() + 1 };
-    if nodes > MOST_NODES {
-        let most = if is_doubled { MOST_NODES / 2 } else { MOST_NODES - 1 };
-        let problem =
-            format!("it has {} nodes, but many instances at once have at most {most} each", instance.len());
+    // Ends of a path are joined by one more node, and nodes are doubled where edges have a direction.
+    let more = usize::from(instance.ends().is_some());
+    let each = if instance.is_symmetric() { 1 } else { 2 };
+    if each * (instance.len() + more) > MOST_NODES {
+        let (nodes, most) = (instance.len(), MOST_NODES / each - more);
+        let problem = format!("it has {nodes} nodes, but many instances at once have at most {most} each");
         return Err(InstanceError::content(instance.name(), problem, "solve it alone").into());
     }
     Ok(())
@@ -394,7 +393,7 @@ mod tests {
             (0..1000).map(|seed| generate::uniform(10, seed).unwrap()).collect();
         let solve =
             |instances: &[Instance]| solve_many(instances, ManySettings::default(), (&cpu(), &Stop::never()));
-        instances[617] = generate::uniform(MOST_NODES, 1).unwrap();
+        instances[617] = generate::uniform(MOST_NODES + 1, 1).unwrap();
         let error = solve(&instances).unwrap_err();
         assert!(matches!(error, ManyError::Instance { index: 617, .. }), "{error}");
         instances[617] = generate::uniform(20, 1).unwrap().with_fixed_edges(vec![(0, 1), (0, 2), (0, 3)]);
@@ -407,7 +406,7 @@ mod tests {
 
     #[test]
     fn the_largest_instances_are_solved() {
-        let places = generate::uniform(MOST_NODES - 1, 1).unwrap();
+        let places = generate::uniform(MOST_NODES, 1).unwrap();
         let cost = |at: usize| (at * 7919 % 1009) as i32;
         let directed = Instance::from_matrix("m", (0..512 * 512).map(cost).collect()).unwrap();
         for (instance, tour) in [places.clone(), directed.clone()].iter().zip(solved(&[places, directed], 0))

@@ -39,7 +39,7 @@ class Tours(NamedTuple):
 
 
 def solve_many(instances: Any, *, effort: int = 10, seed: int = 1, **options: Any) -> Tours:
-    """Finds short round trips of many small instances, of up to 1,023 places each (512 if costs are directed).
+    """Finds short round trips of many small instances, of up to 1,024 places each (512 if costs are directed).
 
     A thread, or a warp of a GPU, solves one instance after the other. An instance of up to 12 places is solved to its
     optimum. Instances of the plane can be solved on a GPU, all others on CPU threads. With the same seed and effort the

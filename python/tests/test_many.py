@@ -107,7 +107,7 @@ def test_one_wrong_instance_of_a_thousand_is_named():
     with pytest.raises(antwarp.InputError, match="instance 617: "):
         antwarp.solve_many(list(points))
     with pytest.raises(antwarp.InputError, match="instance 1: .*solve it alone"):
-        antwarp.solve_many([[[0, 0]], np.random.default_rng(1).random((1024, 2))])
+        antwarp.solve_many([[[0, 0]], np.random.default_rng(1).random((1025, 2))])
 
 
 @pytest.mark.parametrize(

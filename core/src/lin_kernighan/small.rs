@@ -75,16 +75,16 @@ const _: () = assert!(size_of::<Plan>() == 24);
 #[repr(C, align(8))]
 pub struct Place(pub f32, pub f32);
 
-/// Distances in the plane, rounded to the nearest integer. Coordinates should extend over about [`EXTENT`]: a distance is then off by
-/// less than 1.
+/// Distances in the plane, in single precision and then rounded to integers. Coordinates should extend over [`EXTENT`].
 #[derive(Clone, Copy, Debug)]
 pub struct Flat {
     /// One for each node.
     pub places: *const Place,
 }
 
-/// The extent of coordinates of [`Flat`] along each axis.
-pub const EXTENT: f32 = 2_097_152.0;
+/// The extent of coordinates of [`Flat`] along each axis: distances have as many bits as single precision, also those of places that are
+/// near each other.
+pub const EXTENT: f32 = 536_870_912.0;
 
 impl Distance for Flat {
     #[inline(always)]

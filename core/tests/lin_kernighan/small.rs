@@ -120,7 +120,7 @@ fn places_may_be_the_same_or_on_a_line() {
     let mut dice = Dice::new(2);
     for n in [8, 20, 100, 333] {
         for kind in 0..4 {
-            let mut at = || dice.below(1 + EXTENT as u32) as f32;
+            let mut at = || dice.below(1 << 21) as f32;
             let place = |i: u32| match kind {
                 0 => Place(3.0, 4.0),
                 1 if i % 3 > 0 => Place(7.0, EXTENT),

@@ -291,7 +291,7 @@ const MOST_LINES: usize = 100_000;
 
 /// Options that a line must not have, and what to do instead.
 const RESERVED: [(&[&str], &str); 4] = [
-    (&["seed"], "give --seeds before the `--`"),
+    (&["seed", "runs", "jobs"], "give --seeds before the `--`"),
     (&["time", "iterations", "backend", "threads"], "give it before the `--`, not by --vary"),
     (
         &["tour", "json", "svg", "csv", "save_population", "solution", "quiet", "bound", "print_tour"],
