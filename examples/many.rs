@@ -1,6 +1,7 @@
-//! Thousands of small instances in one call: `cargo run --release --example many -- NODES COUNT EFFORT BACKEND [SEED] [TSP_FOLDER]`.
+//! Thousands of small instances in one call: `cargo run --release --example many -- 100 10000 10 cuda`.
 //!
-//! The instances are uniform in the unit square. Prints how many were solved in a second, and the mean length of the tours.
+//! Its words are the number of nodes and of instances, the effort, `cpu` or `cuda`, the seed of the search, and a file for the lengths of the
+//! tours. The instances are uniform in the unit square, and always the same. Prints how many were solved in a second, and the mean length.
 
 use std::time::Instant;
 

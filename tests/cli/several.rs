@@ -51,7 +51,7 @@ fn several_instances_have_a_line_and_a_file_each() {
         let name = file.strip_suffix(".tsp").unwrap().rsplit('/').next().unwrap();
         assert_eq!(checked(file, &format!("{tours}/{name}.tour")), cost);
         assert!(fs::read_to_string(format!("{tours}/{name}.svg")).unwrap().contains("<svg"));
-        assert_eq!(fs::read_to_string(format!("{tours}/{name}.csv")).unwrap().lines().count(), 41);
+        assert_eq!(fs::read_to_string(format!("{tours}/{name}.csv")).unwrap().lines().count(), 42);
     }
     let quiet = solve(&[&a, &b, "--iterations", "5", "-q", "--json", "-"]).assert().success();
     let output = quiet.stderr("").get_output().stdout.clone();
