@@ -186,7 +186,7 @@ ON_ONE_CORE = {
     "elkai": (elkai, [1, 2, 5, 10]),
     "OR-Tools": (ortools, LIMITS),
     "PyVRP": (pyvrp, LIMITS),
-    "python-tsp (annealing)": (python_tsp_annealing, LIMITS),
+    "python-tsp (annealing)": (python_tsp_annealing, [10, 30]),
     "python-tsp (Lin-Kernighan)": (python_tsp_lk, [30]),
 }
 ON_ALL = {"antwarp, all cores": (antwarp_all_cores, LIMITS[:-1]), "antwarp, GPU": (antwarp_gpu, LIMITS[:-1])}

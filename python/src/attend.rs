@@ -168,3 +168,11 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
 }
+
+/// Panics at work, as a bug would: for the test of what becomes of that. The package that users get has no such function.
+#[cfg(feature = "faults")]
+#[pyfunction]
+pub fn panic(py: Python<'_>, session: &Session) -> PyResult<()> {
+    let fail = |_: &Post<()>| panic!("on purpose");
+    attend(py, session, (&engine::Stop::never(), &Stop::default()), fail, &|_, _| Ok(()))
+}

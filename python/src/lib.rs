@@ -27,6 +27,9 @@ mod _native {
     use super::main;
     #[pymodule_export]
     use crate::attend::Stop;
+    #[cfg(feature = "faults")]
+    #[pymodule_export]
+    use crate::attend::panic;
     #[pymodule_export]
     use crate::bound::bound;
     #[pymodule_export]

@@ -268,6 +268,14 @@ def test_what_is_not_used_any_more_is_freed() -> None:
     assert [one() for one in there] == [None] * 3
 
 
+@pytest.mark.skipif(not hasattr(antwarp._native, "panic"), reason="`.ci/extra python` builds a package that panics on purpose")
+def test_a_panic_is_an_internal_error() -> None:
+    with pytest.raises(antwarp.InternalError, match="on purpose: this is a bug in antwarp"):
+        antwarp._native.panic(antwarp._native.Session(2))
+    # Nothing else is affected.
+    assert antwarp.solve(FEW).optimal
+
+
 def test_threads_end_with_their_run(tmp_path) -> None:  # type: ignore[no-untyped-def]
     def count() -> int:
         return len(os.listdir("/proc/self/task"))

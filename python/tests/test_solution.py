@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import logging
@@ -134,3 +135,37 @@ def test_errors_can_be_pickled() -> None:
     with pytest.raises(antwarp.InputError) as raised:
         antwarp.solve([])
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+@pytest.mark.parametrize("x", [POINTS, CITIES, "E1k.0"])
+def test_solutions_travel_between_processes(x: object, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    solution = antwarp.solve(x, iterations=1)
+    other = pickle.loads(pickle.dumps(solution))
+    assert other == solution and hash(other) == hash(solution) and repr(other) == repr(solution)
+    assert (other.bound, other.optimal, other.trace) == (solution.bound, solution.optimal, solution.trace)
+    assert other.edges() == solution.edges() and other._repr_html_() == solution._repr_html_()
+    assert list(other.to_networkx().edges(data=True)) == list(solution.to_networkx().edges(data=True))
+    assert len(other.plot().lines) == 1
+    for ending in (".tour", ".csv", ".json", ".svg"):
+        solution.save(tmp_path / f"one{ending}")
+        other.save(tmp_path / f"other{ending}")
+        assert (tmp_path / f"one{ending}").read_bytes() == (tmp_path / f"other{ending}").read_bytes()
+    # Once more, and as copies.
+    assert pickle.loads(pickle.dumps(other)) == copy.copy(solution) == copy.deepcopy(solution) == solution
+    assert solution != antwarp.solve([[0, 0], [3, 4], [3, 0], [0, 4]]) and solution != solution.tour
+
+
+def test_solutions_of_costs_travel_too() -> None:
+    solution = antwarp.solve([[0, 3, 9], [1, 0, 5], [4, 2, 0]], shape="matrix")
+    other = pickle.loads(pickle.dumps(solution))
+    assert other == solution and other._repr_svg_() is None and other.to_networkx().is_directed()
+    with pytest.raises(antwarp.InputError, match="no plot"):
+        other.plot()
+
+
+def test_errors_with_a_solution_can_be_pickled() -> None:
+    inf = math.inf
+    with pytest.raises(antwarp.NoTourError) as raised:
+        antwarp.solve([[0, 1, inf], [1, 0, inf], [inf, inf, 0]], shape="matrix")
+    other = pickle.loads(pickle.dumps(raised.value))
+    assert str(other) == str(raised.value) and other.solution == raised.value.solution
