@@ -73,8 +73,9 @@ pub enum ManyError {
     Other(SolveError),
 }
 
-/// Solves instances, each on one thread of the current rayon pool; those of the plane with distances that are not rounded on the GPUs
-/// of a backend that has some. Returns their tours, in the instances' order.
+/// Solves instances, each on one thread of the current rayon pool; on a backend with GPUs, those of the plane with distances that are
+/// not rounded on the first GPU, unless the effort is so large that it could not be interrupted. Returns their tours, in the
+/// instances' order.
 ///
 /// `stop` has the time for all instances: those that have not been started by then get a local optimum. After an interrupt, those
 /// started before end early, and those not started are `None`. Its other limits have no effect.
@@ -204,7 +205,9 @@ fn on_gpus(
     (backend, enough): (&Backend, Enough),
 ) -> Result<Vec<(usize, Vec<u32>)>, SolveError> {
     let Backend::Cuda(cards) = backend else { return Ok(Vec::new()) };
-    let places = on_threads(instances.len(), &|| (), &|(), index| flat(instances[index]));
+    let suits = |nodes: usize| crate::backend::cuda::suits_small(nodes as u32, plan);
+    let place = |index: usize| Some(instances[index]).filter(|one| suits(one.len())).and_then(flat);
+    let places = on_threads(instances.len(), &|| (), &|(), index| place(index));
     let mut suited: Vec<(usize, Vec<Place>)> =
         (0..).zip(places).filter_map(|(index, places)| Some((index, places?))).collect();
     // The largest ones first: a launch ends with its longest searches.

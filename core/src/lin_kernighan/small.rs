@@ -1,9 +1,9 @@
 //! Chained local search of a small tour by one team, in memory of its own: for many small instances at once.
 //!
-//! The tour is an array, and a move reverses segments of it, as long as nothing but the array has to change: for a few hundred nodes
-//! that is cheaper than the [cuts](super::cuts) of a trial. Moves remove at most three edges, and the first one found that makes the
-//! tour shorter is made. A kick swaps two of three consecutive segments (a double bridge); its repair searches around the nodes that
-//! changed. The result replaces the tour if it is not longer, or, at a temperature, not much longer.
+//! The tour is an array, and moves reverse segments of it: for a few hundred nodes that is cheaper than the [cuts](super::cuts) of a
+//! trial. Moves remove at most three edges, and the first one found that makes the tour shorter is made. A kick swaps the first and the
+//! last of three consecutive segments (a double bridge); its repair searches around the nodes that changed. The result replaces the tour
+//! if it is not longer, or, while the temperature is above 0, not much longer.
 //!
 //! The result depends on the seed and the number of kicks alone, and is the same for every team: members evaluate the starts of moves
 //! in parallel, and of those found the first one in the order of a single member is made.

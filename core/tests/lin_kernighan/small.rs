@@ -123,7 +123,7 @@ fn places_may_be_the_same_or_on_a_line() {
             let mut at = || dice.below(1 << 21) as f32;
             let place = |i: u32| match kind {
                 0 => Place(3.0, 4.0),
-                1 if i % 3 > 0 => Place(7.0, EXTENT),
+                1 if !i.is_multiple_of(3) => Place(7.0, EXTENT),
                 2 => Place(at(), 0.0),
                 _ => Place(at(), at()),
             };

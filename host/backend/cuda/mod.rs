@@ -27,7 +27,7 @@ pub use papers::colony::{CudaAcs, CudaColony, TEAM_BYTES};
 pub use papers::descent::CudaDescent;
 pub use papers::genetic::CudaPopulation;
 pub use papers::walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
-pub use small_tours::solve_small;
+pub use small_tours::{solve_small, suits_small};
 
 /// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use antwarp_core::kernels::SmallArgs;
 use antwarp_core::lin_kernighan::small::{Plan, neighbors, words};
 
-use super::device::{Device, GRACE};
+use super::device::{Device, LONG_GRACE};
 use super::{Buffer, Cards, Launch, SolveSmall, buffers};
 use crate::engine::{BackendError, Enough};
 
@@ -15,16 +15,28 @@ const NAME: &str = "block_solve_small";
 const MOST_WARPS: u32 = 4;
 /// Most blocks of a multiprocessor.
 const MOST_BLOCKS: u32 = 32;
-/// Kicks of a launch, all instances together: between launches the host may stop.
-const KICKS: u64 = 1 << 26;
+/// Work of a launch, all instances together: between launches the host may stop. An H200 does a billion a second.
+const MOST_WORK: u64 = 1 << 31;
+/// Most work of an instance: a warp does a few millions a second.
+const MOST_WORK_OF_ONE: u64 = 1 << 24;
 
 pub(super) fn kernel_names() -> Vec<String> {
     vec![NAME.to_string()]
 }
 
+/// Returns how much work a search is: a kick takes the longer, the more nodes there are.
+fn work(nodes: u32, plan: Plan) -> u64 {
+    u64::from(plan.kicks.max(1)) * u64::from(nodes) * u64::from(nodes)
+}
+
+/// Returns whether an instance with this many nodes suits a GPU, which cannot be interrupted while it solves it.
+pub fn suits_small(nodes: u32, plan: Plan) -> bool {
+    work(nodes, plan) <= MOST_WORK_OF_ONE
+}
+
 /// Solves instances whose places, in the plane and in single precision, are concatenated; instance i has those from `starts[i]` to
-/// `starts[i + 1]`. The largest ones should come first. The GPUs take parts of the list. Returns the tours, concatenated, and the
-/// number of instances solved, in the order of the list, until `enough` asked to stop.
+/// `starts[i + 1]`. The largest ones should come first. Returns the tours, concatenated, and the number of instances solved, in the
+/// order of the list, until `enough` asked to stop.
 ///
 /// # Errors
 /// If the device fails, or its memory is short.
@@ -46,6 +58,7 @@ pub fn solve_small(
     let places_there = Buffer::from_slice(stream, what, places)?;
     let mut tours = Buffer::zeroed(stream, "the tours", nodes)?;
     let mut costs = Buffer::zeroed(stream, "the tours", count)?;
+    let mut found = vec![0; nodes];
     let mut started = Buffer::zeroed(stream, what, 1)?;
     let size = |i: usize| starts[i + 1] - starts[i];
     let mut done = 0;
@@ -69,17 +82,26 @@ pub fn solve_small(
         };
         // SAFETY: the arrays have the sizes given by `starts`; a warp's memory is that of the largest instance of the part.
         unsafe { kernel.launch(stream, launch(device, part.len() as u32, args.words), args, buffers)? };
-        device.wait(enough, GRACE)?;
+        match device.wait(enough, LONG_GRACE) {
+            Err(BackendError::Busy) => {
+                // To free the memory would mean to wait for the launch. Those solved before are kept.
+                std::mem::forget((starts_there, places_there, started, tours, costs));
+                return Ok((found, done));
+            }
+            waited => waited?,
+        }
+        let range = starts[part.start] as usize..starts[part.end] as usize;
+        tours.read_from(stream, range.start, &mut found[range])?;
         done = part.end;
     }
-    Ok((tours.to_vec(stream)?, done))
+    Ok((found, done))
 }
 
 /// Returns the instances of the next launch.
 fn part(first: usize, count: usize, size: &dyn Fn(usize) -> u32, plan: Plan) -> Range<usize> {
-    let (mut end, mut kicks) = (first, 0);
-    while end < count && kicks < KICKS {
-        kicks += u64::from(plan.kicks.max(1)) * u64::from(size(end));
+    let (mut end, mut all) = (first, 0);
+    while end < count && all < MOST_WORK {
+        all += work(size(end), plan);
         end += 1;
     }
     first..end

@@ -57,7 +57,7 @@ impl SmallTours {
         // SAFETY: the memory is large enough, and nobody else uses it.
         let best = unsafe {
             let tour = Small::new(n, (distances, has_fixed), self.memory.as_mut_ptr().cast());
-            tour.search(Serial, plan, |kicks| kicks % KICKS == 0 && is_over());
+            tour.search(Serial, plan, |kicks| kicks.is_multiple_of(KICKS) && is_over());
             tour.best()
         };
         // SAFETY: there are n nodes, and the memory is borrowed for as long as they are read.
