@@ -1,5 +1,5 @@
 //! Compiles `gpu-kernels` to PTX and writes `kernels.rs`, which the host includes. Without a toolchain for
-//! kernels: a build for the CPU alone that says so. `docs/toolchain.md` has the details.
+//! kernels: a build for the CPU alone that says so. `docs/toolchain.md` has the details. Also names the target and the profile.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,6 +7,11 @@ use std::process::ExitCode;
 use warpsmith_build::{Builder, Outcome, Target};
 
 fn main() -> ExitCode {
+    // For `antwarp --version`.
+    for name in ["TARGET", "PROFILE"] {
+        let value = std::env::var(name).expect("cargo sets it");
+        println!("cargo::rustc-env=ANTWARP_{name}={value}");
+    }
     if std::env::var_os("CARGO_FEATURE_CUDA").is_none() {
         return ExitCode::SUCCESS;
     }
@@ -25,10 +30,14 @@ fn main() -> ExitCode {
         .build();
     if let (Ok(Outcome::Kernels(kernels)), Some(folder)) =
         (&outcome, std::env::var_os("ANTWARP_PACK_KERNELS"))
-        && let Err(error) = kernels.pack(Path::new(&folder))
     {
-        eprintln!("cannot write kernels to {}: {error}", folder.display());
-        return ExitCode::FAILURE;
+        let folder = Path::new(&folder);
+        // It may have been removed since.
+        println!("cargo::rerun-if-changed={}", folder.display());
+        if let Err(error) = kernels.pack(folder) {
+            eprintln!("cannot write kernels to {}: {error}", folder.display());
+            return ExitCode::FAILURE;
+        }
     }
     println!("cargo::rerun-if-env-changed=ANTWARP_PACK_KERNELS");
     let written = outcome.map_err(|error| error.to_string()).and_then(|outcome| {

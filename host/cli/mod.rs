@@ -22,6 +22,7 @@ mod shell;
 mod signals;
 mod solve;
 mod stack;
+mod version;
 
 pub use crate::memory::spare::Allocator;
 pub use error::{Error, Result};
@@ -132,6 +133,9 @@ fn run_line(line: &[OsString]) -> u8 {
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let line: Vec<OsString> = line.into_iter().collect();
     let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
+    if line.iter().any(|word| word == "--version") {
+        command = command.long_version(version::describe());
+    }
     let matches = command.try_get_matches_from_mut(line).map_err(printed)?;
     let given = given(&matches);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| printed(error.format(&mut command)))?;

@@ -36,6 +36,7 @@ mod settings;
 mod several;
 mod shapes;
 mod solve;
+mod version;
 mod world;
 
 fn main() -> std::process::ExitCode {
@@ -64,6 +65,7 @@ fn main() -> std::process::ExitCode {
             settings::TESTS,
             shapes::TESTS,
             solve::TESTS,
+            version::TESTS,
         ],
         2,
     )

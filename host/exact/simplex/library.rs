@@ -104,13 +104,14 @@ pub struct Highs {
 pub(super) struct Shared {
     pub functions: Functions,
     version: String,
+    origin: String,
     /// Where the functions are.
     _library: Option<libloading::Library>,
 }
 
 impl Highs {
-    /// Finds HiGHS: in the file that the variable `ANTWARP_HIGHS` names; else as it is linked, with the feature `highs`; else in a
-    /// library of the usual name.
+    /// Finds HiGHS: in the file that the variable `ANTWARP_HIGHS` names; else as it is linked, with the feature `highs`; else in the
+    /// folder `../lib/antwarp` beside the program's, where packages have it; else in a library of the usual name.
     ///
     /// # Errors
     /// If there is no library, or it is too old.
@@ -128,7 +129,9 @@ impl Highs {
 
     #[cfg(not(feature = "highs"))]
     fn find_usual() -> Result<Highs> {
-        Highs::load(NAMES)
+        let packaged = packaged();
+        let packaged = packaged.iter().filter(|file| file.exists()).filter_map(|file| file.to_str());
+        Highs::load(&packaged.chain(NAMES.iter().copied()).collect::<Vec<_>>())
     }
 
     /// Loads the first of these libraries that there is.
@@ -173,7 +176,8 @@ impl Highs {
         if size as usize != size_of::<c_int>() {
             return unsuitable(format!("it was built for integers of {size} bytes, not 4"));
         }
-        Ok(Highs { shared: Arc::new(Shared { functions, version, _library: library }) })
+        let origin = file.to_owned();
+        Ok(Highs { shared: Arc::new(Shared { functions, version, origin, _library: library }) })
     }
 
     /// Returns the functions.
@@ -185,4 +189,18 @@ impl Highs {
     pub fn version(&self) -> &str {
         &self.shared.version
     }
+
+    /// Returns where it was found: the name that it was loaded by, or `the linked library`.
+    pub fn origin(&self) -> &str {
+        &self.shared.origin
+    }
+}
+
+/// Returns where a package has its library: for `bin/antwarp` that is `lib/antwarp/libhighs.so`.
+#[cfg(not(feature = "highs"))]
+fn packaged() -> Vec<std::path::PathBuf> {
+    // A link in a folder of programs leads to the package.
+    let program = std::env::current_exe().and_then(std::fs::canonicalize);
+    let folder = program.ok().and_then(|file| Some(file.parent()?.parent()?.join("lib/antwarp")));
+    folder.map_or_else(Vec::new, |folder| NAMES.iter().map(|name| folder.join(name)).collect())
 }
