@@ -8,7 +8,7 @@ Each run is a process of its own on one core (antwarp also has all cores, and a 
 10, 30 s, in this order until a tour is as short as the best known. A package that takes no limit runs once, or with more and more runs, and
 is stopped after 45 s. The time is that of the call, from an array in memory (for antwarp, from a file that has another name than the published
 instance, or from the array of costs) to the tour: imports and making that array do not count, converting it for the package does. The
-length of the tour is computed here.
+length of the tour is computed here. Places are shuffled: pr2392 lists its own in the order of a shortest tour.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GAPS = {"1 %": 1.01, "0.1 %": 1.001, "best": 1.0}
 
 
 def read(path):
-    """Returns the coordinates of a TSPLIB file of type EUC_2D."""
+    """Returns the coordinates of a TSPLIB file of type EUC_2D, shuffled."""
     import numpy
 
     lines = pathlib.Path(path).read_text().split("\n")
@@ -43,7 +43,8 @@ def read(path):
         sys.exit(f"{path}: only EUC_2D is read here")
     begin = next(at for at, line in enumerate(lines) if line.startswith("NODE_COORD_SECTION")) + 1
     rows = [line.split() for line in lines[begin:]]
-    return numpy.array([[float(row[1]), float(row[2])] for row in rows if len(row) == 3])
+    points = numpy.array([[float(row[1]), float(row[2])] for row in rows if len(row) == 3])
+    return numpy.random.default_rng(1).permutation(points)
 
 
 def matrix(points, dtype):
@@ -68,11 +69,10 @@ def length(points, tour):
 def antwarp(points, path, **options):
     import antwarp
 
-    lines = pathlib.Path(path).read_text().split("\n")
-    lines[[line.replace(" ", "").startswith("NAME:") for line in lines].index(True)] = "NAME: x"
-    folder = tempfile.mkdtemp()
-    file = pathlib.Path(folder, "x.tsp")
-    file.write_text("\n".join(lines))
+    head = f"NAME: x\nTYPE: TSP\nDIMENSION: {len(points)}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+    rows = "".join(f"{at + 1} {x!r} {y!r}\n" for at, (x, y) in enumerate(points.tolist()))
+    file = pathlib.Path(tempfile.mkdtemp(), "x.tsp")
+    file.write_text(f"{head}{rows}EOF\n")
     options = {"backend": "cpu", "threads": 1, **options}
     return lambda limit: antwarp.solve(file, time=limit, seed=1, **options).order
 

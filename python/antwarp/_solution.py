@@ -115,8 +115,14 @@ class Solution:
         ax.plot([x for x, _ in points], [y for _, y in points], **{"marker": ".", "linewidth": 1, **style})
         if not self._outcome.is_on_globe:
             ax.set_aspect("equal")
-        ax.set_title(f"{len(self)} places, cost {self.cost:g}")
+        ax.set_title(f"{len(self)} places, {self._shown(self.cost)}")
         return ax
+
+    def _shown(self, cost: int | float) -> str:
+        """Returns a cost in a few digits."""
+        if self._outcome.is_on_globe:
+            return f"{cost / 1000:,.1f} km"
+        return f"cost {cost:,}" if isinstance(cost, int) else f"cost {cost:,.2f}" if cost >= 100 else f"cost {cost:.6g}"
 
     def _repr_svg_(self) -> str | None:
         return self._outcome.svg()
