@@ -57,9 +57,9 @@ pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_un
 pub use neighbors::{motors, nearest_among, unvisited};
 pub use node_names::NodeNames;
 pub use qaplib::Qap;
-pub use shape::Fault;
 pub use read_options::{DecimalSign, ReadOptions, Shape};
 pub use scale::Unit;
+pub use shape::Fault;
 pub use source::Room;
 pub use watch::Enough;
 pub use watch::Watch;

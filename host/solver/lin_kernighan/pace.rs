@@ -55,9 +55,12 @@ impl Pace {
         self.moments.last().map_or(0, |last| last.generation)
     }
 
-    /// From now on generations are those of a new population of some of the tours.
-    pub fn continue_with_fewer(&mut self) {
+    /// From now on generations are those of a new population of some of the tours, whose mean length is this. That they are shorter than
+    /// the others is no decrease.
+    pub fn continue_with_fewer(&mut self, mean: i64) {
         self.before = self.generation();
+        let shift = self.moments.last().map_or(0, |last| mean - last.mean);
+        self.moments.iter_mut().for_each(|moment| moment.mean += shift);
     }
 
     /// Returns how many of `count` tours can be crossed in the time that is `left`, but at least [`FEWEST`]. `None` if all can.
@@ -153,10 +156,18 @@ mod tests {
 
     #[test]
     fn generations_are_counted_on() {
-        let mut pace = pace([1, 1, 1].into_iter(), |_| 10);
-        pace.continue_with_fewer();
-        pace.note(1, 990_000, Duration::from_secs(1));
-        pace.note(1, 980_000, Duration::from_secs(2));
-        assert_eq!((pace.generation(), pace.moments.len()), (4, 4));
+        let mut fewer = pace([1, 1, 1].into_iter(), |_| 10);
+        fewer.continue_with_fewer(990_000);
+        fewer.note(1, 980_000, Duration::from_secs(1));
+        fewer.note(1, 970_000, Duration::from_secs(2));
+        assert_eq!((fewer.generation(), fewer.moments.len()), (4, 4));
+        // That the longest tours are gone looks as if nothing had happened.
+        let mut fewer = pace(std::iter::repeat_n(1000, 41), |_| 100);
+        let needed = fewer.needed();
+        fewer.continue_with_fewer(900_000);
+        assert_eq!(fewer.needed(), needed);
+        let all = pace(std::iter::repeat_n(1000, 42), |_| 100);
+        fewer.note(1, 899_000, Duration::from_millis(4200));
+        assert_eq!(fewer.needed(), all.needed());
     }
 }

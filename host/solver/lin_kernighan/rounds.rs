@@ -614,7 +614,9 @@ impl<'a> Rounds<'a> {
         };
         let mut places: Vec<(i64, u32)> = population.costs()?.into_iter().zip(0..).collect();
         places.sort_unstable();
-        let tours = places[..fewer as usize].iter().map(|&(_, place)| population.individual(place));
+        places.truncate(fewer as usize);
+        let mean = places.iter().map(|&(cost, _)| i128::from(cost)).sum::<i128>() / i128::from(fewer);
+        let tours = places.iter().map(|&(_, place)| population.individual(place));
         let tours = tours.collect::<Result<Vec<_>, _>>()?.concat();
         // Another seed: the new population begins with generation 1 again.
         let seed = self.seed.wrapping_add(self.pace.generation().into());
@@ -623,7 +625,7 @@ impl<'a> Rounds<'a> {
             Err(BackendError::OutOfMemory { .. }) => {}
             population => {
                 self.phase = Phase::Crossing(population?);
-                self.pace.continue_with_fewer();
+                self.pace.continue_with_fewer(mean as i64);
                 (self.generations, self.generations_made) = (1, 0);
             }
         }
