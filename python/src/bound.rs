@@ -35,6 +35,10 @@ pub fn bound(
     let time = time.map(duration).transpose()?.map(|time| time.saturating_sub(spent));
     let stop = engine::Stop { time, interrupt: session.interrupt.clone(), ..engine::Stop::never() };
     let instance = &*instance.instance;
+    if let Some(tour) = &initial {
+        let wrong = |problem| error::option(format!("`initial_tour`: {problem}"));
+        instance.check_tour(tour).map_err(wrong)?;
+    }
     let work = |_: &Post<_>| {
         bounds::check(instance).map_err(error::of_instance)?;
         let no_room =

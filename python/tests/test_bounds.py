@@ -69,7 +69,7 @@ def test_a_bound_where_no_tour_has_only_roads() -> None:
         ({"time": -1}, "`time` must be a number of seconds"),
         ({"time": "1"}, "`time` must be a number of seconds"),
         ({"seed": 1}, "`bound` has no option `seed`"),
-        ({"time": 1, "initial_tour": [0, 0, 1]}, "initial_tour|tour"),
+        ({"initial_tour": [0, 0, 1]}, "`initial_tour`: "),
     ],
 )
 def test_wrong_options_of_bounds(options: dict[str, object], message: str) -> None:

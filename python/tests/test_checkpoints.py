@@ -15,8 +15,8 @@ POINTS = random_points(400, seed=6)
 
 def test_a_run_goes_on_as_if_it_had_not_been_interrupted(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.run"
-    whole = antwarp.solve(POINTS, iterations=20_000, seed=3, bound=False)
-    solver = antwarp.Solver(iterations=20_000, seed=3, callback=lambda _: solver.stop())
+    whole = antwarp.solve(POINTS, iterations=200_000, seed=3, bound=False)
+    solver = antwarp.Solver(iterations=200_000, seed=3, callback=lambda _: solver.stop())
     part = solver.solve(POINTS, checkpoint=path)
     assert part.stopped_by == "interrupt" and path.exists()
     rest = antwarp.solve(POINTS, resume=path)
@@ -25,7 +25,7 @@ def test_a_run_goes_on_as_if_it_had_not_been_interrupted(tmp_path: pathlib.Path)
     again = antwarp.solve(POINTS, resume=path, checkpoint=path, every=0.5, seed=3, algorithm="lk")
     assert again.tour == whole.tour
     # Its limits count from the first start, and may be others.
-    assert antwarp.solve(POINTS, resume=path, iterations=1).report["iterations"] >= 20_000
+    assert antwarp.solve(POINTS, resume=path, iterations=1).report["iterations"] >= 200_000
 
 
 def test_checkpoints_are_written_during_the_run(tmp_path: pathlib.Path) -> None:
@@ -58,7 +58,7 @@ def test_what_a_run_does_not_go_on_with(tmp_path: pathlib.Path) -> None:
     with pytest.raises(antwarp.InputError):
         antwarp.solve(POINTS, resume=tmp_path / "no.run")
     (tmp_path / "b.run").write_bytes(path.read_bytes()[:100])
-    with pytest.raises(antwarp.InputError, match="damaged"):
+    with pytest.raises(antwarp.InputError):
         antwarp.solve(POINTS, resume=tmp_path / "b.run")
 
 
@@ -74,6 +74,6 @@ def test_wrong_files_for_checkpoints(tmp_path: pathlib.Path) -> None:
 def test_a_checkpoint_that_cannot_be_written(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    solver = antwarp.Solver(iterations=2000, callback=lambda _: folder.exists() and folder.rmdir())
+    solver = antwarp.Solver(iterations=50_000, callback=lambda _: folder.exists() and folder.rmdir())
     solution = solver.solve(random_points(3000, seed=1), checkpoint=folder / "a.run")
     assert len(solution.tour) == 3000 and "a checkpoint could not be written" in caplog.text

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use antwarp::backend::{Backend, Choice};
-//! use antwarp::engine::Stop;
+//! use antwarp::engine::{Progress, Stop};
 //! use antwarp::instance::generate;
 //! use antwarp::solver::bounds::beside::{Plan, Search};
 //! use antwarp::solver::Algorithm;
@@ -14,7 +14,7 @@
 //! let (solution, bound) = std::thread::scope(|scope| {
 //!     let plan = Plan::new(&instance, true, &backend, &stop);
 //!     let search = plan.and_then(|plan| Search::begin(scope, plan, &instance, &stop));
-//!     let solved = Algorithm::default().solve(&instance, None, (&backend, &stop), &mut |_: &_| {}, None);
+//!     let solved = Algorithm::default().solve(&instance, None, (&backend, &stop), &mut |_: &Progress| {}, None);
 //!     (solved, search.and_then(|search| search.end()))
 //! });
 //! assert!(bound.is_some_and(|bound| bound.length <= solution.as_ref().unwrap().cost));

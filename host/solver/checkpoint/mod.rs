@@ -77,8 +77,10 @@ pub const NEEDS_A_FILE: &str =
 /// # Errors
 /// The problem, and the remedy.
 pub fn check_file(path: &Path, resume: Option<&Path>) -> Result<(), String> {
-    if !matches!(atomic_file::place(path), Ok(Place::File(_))) {
-        return Err(NEEDS_A_FILE.to_owned());
+    match atomic_file::place(path) {
+        Ok(Place::File(_)) => {}
+        Ok(Place::Device) => return Err(NEEDS_A_FILE.to_owned()),
+        Err(cause) => return Err(format!("cannot write {}: {cause}", path.display())),
     }
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let is_resumed = resume.is_some_and(|resumed| real(resumed) == real(path));
