@@ -14,6 +14,7 @@ import os
 import pathlib
 import time as _time
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from . import _inputs, _native
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Options
+
+__version__ = _version("antwarp")
 
 __all__ = [
     "BackendError",

@@ -125,11 +125,15 @@ def test_a_certificate_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
     assert len(raised.value.solution.tour) == 300  # type: ignore[attr-defined]
 
 
-def test_an_incomplete_proof_leaves_no_certificate(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "proof.cert"
-    solution = antwarp.solve(random_points(2000, seed=1), certificate=path, time=0.5)
-    assert not solution.optimal and not path.exists()
-    assert "no certificate was written" in caplog.text
+def test_an_incomplete_proof_proves_no_optimum(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
+    path, points = tmp_path / "proof.cert", random_points(2000, seed=1)
+    solution = antwarp.solve(points, certificate=path, time=0.5)
+    assert not solution.optimal
+    # How far it gets depends on the machine.
+    assert path.exists() != ("no certificate was written" in caplog.text)
+    if path.exists():
+        checked = antwarp.check(points, certificate=path)
+        assert not checked.optimal and checked.bound is not None and checked.bound < checked.cost
 
 
 def test_tours_are_checked(tmp_path: pathlib.Path) -> None:

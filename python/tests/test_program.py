@@ -27,7 +27,7 @@ def test_the_program_solves_what_the_package_saves_and_the_other_way_round(tmp_p
 
 
 def test_the_program_has_its_own_status() -> None:
-    assert run("--version").stdout.startswith("antwarp ")
+    assert run("-V").stdout == f"antwarp {antwarp.__version__}\n"
     wrong = run("solve", "--no-such-option")
     assert wrong.returncode == 2 and "--no-such-option" in wrong.stderr
     assert run("solve", "there is no such file").returncode == 3
