@@ -234,7 +234,9 @@ impl<D: Distance> Small<D> {
             cost = self.repair(team, cost, i64::MIN);
             self.copy(team, self.order, self.best);
             self.copy(team, self.order, self.kept);
-            let temperature = plan.temperature * (cost as f32 / n as f32);
+            // Costs may be negative, a temperature may not.
+            let mean = cost as f32 / n as f32;
+            let temperature = plan.temperature * if mean < 0.0 { -mean } else { mean };
             let (stream, kicks) = (Stream::new(plan.seed, 0, 0), plan.kicks * n);
             let (mut kept, mut best) = (cost, cost);
             let mut number = 0;

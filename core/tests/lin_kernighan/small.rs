@@ -116,6 +116,22 @@ fn few_nodes_are_solved_to_optimality() {
 }
 
 #[test]
+fn a_negative_tour_is_searched_like_a_positive_one() {
+    let n = 30;
+    let mut dice = Dice::new(7);
+    let mut positive = matrix(n, 100, &mut dice);
+    positive.iter_mut().for_each(|far| *far *= 2 * n as i32);
+    // The first local optimum gets the length of before with the other sign, and all tours differ by as much as before.
+    let (_, first) = alone(n, &positive, false, plan(0));
+    let less = (2 * first / i64::from(n)) as i32;
+    let negative: Vec<i32> = positive.iter().map(|far| far - less).collect();
+    assert_eq!(alone(n, &negative, false, plan(0)).1, -first);
+    let plan = Plan { temperature: 1.0, ..plan(20) };
+    let (there, here) = (alone(n, &positive, false, plan), alone(n, &negative, false, plan));
+    assert_eq!((there.0, there.1 - 2 * first), here);
+}
+
+#[test]
 fn places_may_be_the_same_or_on_a_line() {
     let mut dice = Dice::new(2);
     for n in [8, 20, 100, 333] {
