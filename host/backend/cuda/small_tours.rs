@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use antwarp_core::kernels::SmallArgs;
-use antwarp_core::lin_kernighan::small::{Plan, neighbors, words};
+use antwarp_core::lin_kernighan::small::{FEWEST_NODES, MOST_NODES, Plan, neighbors, words};
 
 use super::device::{Device, LONG_GRACE};
 use super::{Buffer, Cards, Launch, SolveSmall, buffers};
@@ -29,9 +29,20 @@ fn work(nodes: u32, plan: Plan) -> u64 {
     u64::from(plan.kicks.max(1)) * u64::from(nodes) * u64::from(nodes)
 }
 
-/// Returns whether an instance with this many nodes suits a GPU, which cannot be interrupted while it solves it.
-pub fn suits_small(nodes: u32, plan: Plan) -> bool {
-    work(nodes, plan) <= MOST_WORK_OF_ONE
+/// Returns the words of shared memory of a warp, for instances of this many nodes: their places, too.
+fn shared_words(nodes: u32) -> u32 {
+    words(nodes, neighbors(nodes)) + 2 * nodes
+}
+
+/// Returns whether an instance with this many nodes suits the first GPU, which cannot be interrupted while it solves it.
+pub fn suits_small(cards: &Cards, nodes: u32, plan: Plan) -> bool {
+    // The largest instances need more than the 64 KiB that a block of some GPUs can have.
+    fits(nodes, cards.first().shared_limit()) && work(nodes, plan) <= MOST_WORK_OF_ONE
+}
+
+/// Returns whether a block, with this many bytes of shared memory at most, can solve an instance with this many nodes.
+fn fits(nodes: u32, bytes: u32) -> bool {
+    (FEWEST_NODES..=MOST_NODES).contains(&nodes) && 4 * shared_words(nodes) <= bytes
 }
 
 /// Solves instances whose places, in the plane and in single precision, are concatenated; instance i has those from `starts[i]` to
@@ -42,14 +53,18 @@ pub fn suits_small(nodes: u32, plan: Plan) -> bool {
 /// If the device fails, or its memory is short.
 ///
 /// # Panics
-/// If `starts` is empty.
+/// Unless `starts` begins with 0, ends with the number of places, and each instance [suits](suits_small) the first GPU.
 pub fn solve_small(
     cards: &Cards,
     (starts, places): (&[u32], &[[f32; 2]]),
     plan: Plan,
     enough: Enough,
 ) -> Result<(Vec<u16>, usize), BackendError> {
-    let (device, count) = (cards.first(), starts.len() - 1);
+    let device = cards.first();
+    let is_right = |pair: &[u32]| pair[0] < pair[1] && fits(pair[1] - pair[0], device.shared_limit());
+    assert!(starts.first() == Some(&0) && starts.last().is_some_and(|&last| last as usize == places.len()));
+    assert!(starts.windows(2).all(is_right), "an instance that does not suit the GPU");
+    let count = starts.len() - 1;
     let function = device.function(NAME)?;
     let kernel = SolveSmall { name: NAME.to_string(), function };
     let stream = device.stream();
@@ -69,7 +84,7 @@ pub fn solve_small(
             plan,
             first: part.start as u32,
             end: part.end as u32,
-            words: words(most, neighbors(most)) + 2 * most,
+            words: shared_words(most),
             padding: 0,
         };
         started.clear(stream)?;
@@ -80,7 +95,7 @@ pub fn solve_small(
             tours: &mut tours,
             costs: &mut costs,
         };
-        // SAFETY: the arrays have the sizes given by `starts`; a warp's memory is that of the largest instance of the part.
+        // SAFETY: the arrays have the sizes given by `starts`, as was checked above; a warp's memory is that of the largest instance of the part.
         unsafe { kernel.launch(stream, launch(device, part.len() as u32, args.words), args, buffers)? };
         match device.wait(enough, LONG_GRACE) {
             Err(BackendError::Busy) => {
@@ -113,4 +128,18 @@ fn launch(device: &Device, count: u32, words: u32) -> Launch {
     let warps = (device.shared_limit() / bytes).clamp(1, MOST_WARPS);
     let most = MOST_BLOCKS * device.multiprocessors();
     Launch { grid: count.div_ceil(warps).clamp(1, most), block: 32 * warps, shared: bytes * warps }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_instances_do_not_fit_every_gpu() {
+        // Turing has 64 KiB for a block, Hopper 227.
+        let (turing, hopper) = (64 << 10, 227 << 10);
+        assert_eq!(4 * shared_words(MOST_NODES), 65_696);
+        assert!(!fits(MOST_NODES, turing) && fits(MOST_NODES - 8, turing) && fits(MOST_NODES, hopper));
+        assert!(!fits(FEWEST_NODES - 1, hopper) && !fits(MOST_NODES + 1, hopper));
+    }
 }

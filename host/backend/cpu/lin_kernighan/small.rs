@@ -1,7 +1,7 @@
 //! Small tours, each by one thread.
 
 use antwarp_core::distance::{Distance, Plane};
-use antwarp_core::lin_kernighan::small::{FEWEST_NODES, MOST_NODES, Plan, Small, neighbors, words};
+use antwarp_core::lin_kernighan::small::{FEWEST_NODES, FIXED, MOST_NODES, Plan, Small, neighbors, words};
 use antwarp_core::team::Serial;
 
 /// Kicks between two looks at the clock.
@@ -40,7 +40,7 @@ impl SmallTours {
     /// [`FIXED`]: antwarp_core::lin_kernighan::small::FIXED
     ///
     /// # Panics
-    /// If the matrix is not one of [`FEWEST_NODES`] to [`MOST_NODES`] nodes.
+    /// If the matrix is not a symmetric one of [`FEWEST_NODES`] to [`MOST_NODES`] nodes, or its fixed edges are not as said.
     pub fn solve(
         &mut self,
         (matrix, has_fixed): (&[i32], bool),
@@ -49,12 +49,13 @@ impl SmallTours {
     ) -> impl Iterator<Item = u32> {
         let n = matrix.len().isqrt() as u32;
         assert!((FEWEST_NODES..=MOST_NODES).contains(&n) && n as usize * n as usize == matrix.len());
+        assert!(is_right(matrix, n as usize, has_fixed), "an asymmetric matrix, or wrong fixed edges");
         let needed = (words(n, neighbors(n)) as usize).div_ceil(2);
         if self.memory.len() < needed {
             self.memory.resize(needed, 0);
         }
         let distances = Matrix { start: matrix.as_ptr(), n: n as usize };
-        // SAFETY: the memory is large enough, and nobody else uses it.
+        // SAFETY: the memory is large enough, and nobody else uses it; the matrix was checked above.
         let best = unsafe {
             let tour = Small::new(n, (distances, has_fixed), self.memory.as_mut_ptr().cast());
             tour.search(Serial, plan, |kicks| kicks.is_multiple_of(KICKS) && is_over());
@@ -62,5 +63,36 @@ impl SmallTours {
         };
         // SAFETY: there are n nodes, and the memory is borrowed for as long as they are read.
         (0..n).map(move |at| u32::from(unsafe { best.get(at) }))
+    }
+}
+
+/// Returns whether a matrix is symmetric, and has fixed edges as [`Small`] takes them. That takes far less time than any search.
+fn is_right(matrix: &[i32], n: usize, has_fixed: bool) -> bool {
+    let is_row_right = |(i, row): (usize, &[i32])| {
+        let fixed = (0..n).filter(|&j| j != i && row[j] == FIXED).count();
+        fixed <= usize::from(has_fixed) && (0..i).all(|j| row[j] == matrix[j * n + i])
+    };
+    matrix.chunks_exact(n).enumerate().all(is_row_right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_matrices_are_rejected() {
+        let n = 8;
+        let with = |cells: &[(usize, usize, i32)]| {
+            let mut matrix = vec![1; n * n];
+            for &(i, j, far) in cells {
+                matrix[i * n + j] = far;
+            }
+            matrix
+        };
+        let fixed = with(&[(0, 1, FIXED), (1, 0, FIXED)]);
+        let twice = with(&[(0, 1, FIXED), (1, 0, FIXED), (0, 2, FIXED), (2, 0, FIXED)]);
+        assert!(is_right(&with(&[]), n, false) && is_right(&fixed, n, true));
+        assert!(!is_right(&with(&[(3, 4, 2)]), n, false));
+        assert!(!is_right(&fixed, n, false) && !is_right(&twice, n, true));
     }
 }
