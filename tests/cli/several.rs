@@ -17,6 +17,11 @@ tests! {
     jobs_find_the_same,
     what_is_for_one_run_is_refused,
     an_interrupt_reports_what_was_not_started,
+    each_instance_has_a_file_of_its_own,
+    runs_without_a_valid_tour_are_in_no_statistics,
+    an_interrupt_of_several_jobs_concludes_each_instance_once,
+    a_time_limit_counts_from_the_reading_of_each_instance,
+    seeds_end,
 }
 
 /// A folder with three instances, `a.tsp` to `c.tsp`.
@@ -102,6 +107,7 @@ fn runs_have_seeds_that_follow_each_other_and_the_best_tour_is_written() {
     run.stdout(contains("4 runs, mean "));
     let all = lines(&json);
     let (statistics, runs) = all.split_last().unwrap();
+    let statistics = &statistics["statistics"];
     let costs: Vec<f64> = runs.iter().map(|run| run["cost"].as_f64().unwrap()).collect();
     let seeds: Vec<u64> = runs.iter().map(|run| run["seed"].as_u64().unwrap()).collect();
     assert_eq!(seeds, [7, 8, 9, 10]);
@@ -180,4 +186,103 @@ fn an_interrupt_reports_what_was_not_started() {
     let (shown, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(shown.starts_with(&format!("{a}: 40 nodes")) && shown.lines().count() == 1, "{shown}");
     assert!(told.contains(&format!("2 runs were not started: {b}, {c}")), "{told}");
+}
+
+fn each_instance_has_a_file_of_its_own() {
+    let (folder, [a, ..]) = three();
+    let tours = folder.path("tours");
+    fs::create_dir(&tours).unwrap();
+    // Generated instances, whose names have dots.
+    solve(&["E1k.0", "E1k.1", "--iterations", "1", "--tour", &tours]).assert().success();
+    for name in ["E1k.0", "E1k.1"] {
+        checked(name, &format!("{tours}/{name}.tour"));
+    }
+    // A file may be named like one.
+    let file = folder.path("E1k.0.tsp");
+    fs::copy(&a, &file).unwrap();
+    let run = solve(&["E1k.0", &file, "--iterations", "1", "--tour", &tours]).assert().code(2);
+    run.stdout("").stderr(contains("two instances would have the file E1k.0"));
+    // One that is not there, in a folder that is not there.
+    let other = folder.path("other");
+    fs::create_dir(&other).unwrap();
+    let missing = folder.path("nowhere/foo.tsp");
+    let run = solve(&[&missing, &a, "--iterations", "1", "--tour", &other]).assert().code(3);
+    run.stderr(contains("foo.tsp"));
+    let files: Vec<_> = fs::read_dir(&other).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["a.tour"]);
+}
+
+/// A table of 20 places on a cycle; if `is_open`, one road of it is missing.
+fn cycle(is_open: bool) -> String {
+    let last = 19_u32;
+    let far = |i: u32, j: u32| match i.abs_diff(j) {
+        0 => "0",
+        1 => "1",
+        apart if apart == last && !is_open => "1",
+        _ => "inf",
+    };
+    let row = |i: u32| (0..=last).map(|j| far(i, j)).collect::<Vec<_>>().join(",");
+    (0..=last).map(|i| row(i) + "\n").collect()
+}
+
+fn runs_without_a_valid_tour_are_in_no_statistics() {
+    let folder = Folder::new(9);
+    let (open, closed) =
+        (folder.file("open.csv", cycle(true).as_bytes()), folder.file("closed.csv", cycle(false).as_bytes()));
+    let json = folder.path("all.json");
+    let args = [&open, &closed, "--runs", "2", "--iterations", "50", "--prove=never", "--json", &json];
+    let run = solve(&args).assert().code(7);
+    run.stdout(
+        contains("open.csv: no tour in 2 runs").and(contains("closed.csv: 2 runs, mean 20.00, best 20")),
+    );
+    let all: Vec<Value> = lines(&json).into_iter().map(|line| line["statistics"].clone()).collect();
+    let [open, closed] = [2, 5].map(|at| &all[at]);
+    assert_eq!((&open["runs"], &open["without_tour"]), (&0.into(), &2.into()), "{open}");
+    assert!(["mean", "best", "best_seed", "worst"].iter().all(|name| open[name].is_null()), "{open}");
+    assert_eq!((&closed["runs"], &closed["without_tour"]), (&2.into(), &0.into()), "{closed}");
+    // The smallest seed among equal ones.
+    assert_eq!((&closed["best"], &closed["best_seed"]), (&20.0.into(), &1.into()), "{closed}");
+}
+
+fn an_interrupt_of_several_jobs_concludes_each_instance_once() {
+    let (folder, [a, ..]) = three();
+    let (json, tour) = (folder.path("all.json"), folder.path("a.tour"));
+    let more = ["--time", "100", "--prove=never", "--json", &json, "--tour", &tour];
+    let args = [&["solve", &a, "--runs", "5", "--jobs", "2", "--backend", "cpu"], &more[..]].concat();
+    let (output, _) = interrupted(&args, Duration::from_secs(1));
+    assert_eq!(output.status.code(), Some(130));
+    let all = lines(&json);
+    let (statistics, runs) = all.split_last().unwrap();
+    let costs: Vec<f64> = runs.iter().map(|run| run["cost"].as_f64().unwrap()).collect();
+    assert_eq!((costs.len(), &statistics["statistics"]["runs"]), (2, &2.into()), "{statistics}");
+    let best = costs.iter().copied().fold(f64::MAX, f64::min);
+    assert_eq!((&statistics["statistics"]["best"], checked(&a, &tour) as f64), (&best.into(), best));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(shown.matches(" runs, mean ").count(), 1, "{shown}");
+}
+
+#[cfg(unix)]
+fn a_time_limit_counts_from_the_reading_of_each_instance() {
+    let (folder, [a, b, _]) = three();
+    let pipe = folder.path("pipe.tsp");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let to = pipe.clone();
+    // Whatever opens the pipe for reading gets the instance.
+    std::thread::spawn(move || fs::write(to, fs::read(b).unwrap()));
+    solve(&[&a, &pipe, "--time", "1s", "--prove=never"])
+        .assert()
+        .success()
+        .stdout(contains("pipe.tsp: 40 nodes"));
+}
+
+#[cfg(not(unix))]
+fn a_time_limit_counts_from_the_reading_of_each_instance() {}
+
+fn seeds_end() {
+    let (_folder, [a, ..]) = three();
+    let last = u64::MAX.to_string();
+    let args = [&a, "--iterations", "1", "--seed", &last, "--runs"];
+    let run = solve(&[&args[..], &["2"]].concat()).assert().code(2);
+    run.stderr(contains(format!("use --seed {} or less", u64::MAX - 1)));
+    solve(&[&args[..], &["1"]].concat()).assert().success();
 }

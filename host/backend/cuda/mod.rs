@@ -29,6 +29,11 @@ pub use papers::genetic::CudaPopulation;
 pub use papers::walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
 pub use small_tours::{solve_small, suits_small};
 
+/// Returns whether there is a device, and a driver for it.
+pub fn has_devices() -> bool {
+    device::count().is_ok()
+}
+
 /// Returns the names of all kernels that may be loaded.
 pub fn kernel_names() -> Vec<String> {
     let mut names = papers::colony::kernel_names();

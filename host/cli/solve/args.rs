@@ -139,7 +139,9 @@ pub(super) struct BeginArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Stop at the first limit reached (default 10 s; always at a proven optimum)")]
 pub(super) struct StopArgs {
-    /// After this time, such as 10s or 2m, from the start of the command
+    /// After this time of each run, such as 10s or 2m
+    ///
+    /// That of a single run counts from the start of the command
     #[arg(long, value_parser = duration)]
     pub(super) time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times the number of nodes; with lk and ils, kicks of each tour;

@@ -91,12 +91,15 @@ pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
     let interrupt = signals::watch()?;
-    patience::until(args.stop.time.and_then(|time| begin.checked_add(time)));
     if args.are_several() {
         let alone =
             Error::Usage("several instances or runs are for a single process: leave out mpirun".into());
         return if world.is_some() { Err(once(alone)) } else { several::run(&args, options, &interrupt) };
     }
+    if args.jobs.is_some_and(|jobs| jobs > 1) && !args.outputs.quiet {
+        output::tell("antwarp: --jobs has no effect: there is a single run");
+    }
+    patience::until(args.stop.time.and_then(|time| begin.checked_add(time)));
     let Some(world) = &world else { return lead(args, options, interrupt, begin, None) };
     args.machine.share = Share { local: world.local(), threads: Some(world.threads()) };
     let ended = match world.rank() {

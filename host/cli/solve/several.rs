@@ -1,7 +1,7 @@
 //! `antwarp solve` of several instances, or of one several times.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,17 +13,18 @@ use serde::Serialize;
 use super::super::output::{self, Output};
 use super::super::{Error, Outcome, Result};
 use super::deliver::{json_line, write_csv, write_svg, write_tour};
+use super::settings::Wanted;
 use super::{Args, Asked, Prove, facts, refuse_forbidden};
 use crate::backend::{Backend, Choice};
-use crate::engine::{Progress, StopReason};
+use crate::engine::Progress;
 use crate::exact::{Board, Settings};
-use crate::instance::Instance;
+use crate::instance::{Instance, patience};
 use crate::memory;
+use crate::report::Report;
 use crate::report::statistics::{deviation, mean};
 use crate::report::summary::stopped;
-use crate::report::{Bounded, Report};
 use crate::solver::proof::{self as proving, When};
-use crate::solver::{Solution, check_resolution, placement};
+use crate::solver::{Algorithm, Solution, check_resolution, placement};
 
 /// Options that are for a single run of a single instance.
 const ALONE: [&str; 9] = [
@@ -49,7 +50,7 @@ impl Args {
         &self.instances[0]
     }
 
-    fn check_several(&self, options: &[String]) -> Result<()> {
+    fn check_several(&self, options: &[String], names: &[OsString]) -> Result<()> {
         if let Some(other) = ALONE.into_iter().find(|id| options.iter().any(|option| option == id)) {
             return Err(Error::Usage(format!("`{other}` is for one run of one instance: solve it alone")));
         }
@@ -73,37 +74,50 @@ impl Args {
                 return Err(Error::Usage(format!("{name}: {why}")));
             }
         }
-        let mut names = HashSet::new();
-        let mut stems = self.instances.iter().map(|path| stem(path));
-        if let Some(twice) = stems.find(|name| !names.insert(name.clone()))
+        let mut seen = HashSet::new();
+        if let Some(twice) = names.iter().find(|name| !seen.insert(*name))
             && outputs.iter().any(|(_, output)| output.is_some())
         {
-            let name = twice.to_string_lossy().into_owned();
+            let name = twice.to_string_lossy();
             return Err(Error::Usage(format!(
                 "two instances would have the file {name}: rename one of them"
             )));
         }
         let inputs: Vec<_> = self.instances.iter().map(|path| (output::INSTANCE, &**path)).collect();
-        for path in &self.instances {
+        for name in names {
             let own: Vec<Output> =
-                outputs.iter().filter_map(|(name, output)| in_folder(output, path, name)).collect();
+                outputs.iter().filter_map(|(option, output)| in_folder(output, name, option)).collect();
             output::check(own.iter().chain(&self.outputs.json), &inputs)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the settings of all runs, so that what is wrong with them is reported once.
+    fn check_runs(&self, options: &[String]) -> Result<()> {
+        let wanted = Wanted::new(self, options)?;
+        let declaration = wanted.declaration_for(Algorithm::default().declaration());
+        wanted.refuse_foreign(&declaration)?;
+        let first = wanted.algorithm(&declaration)?.seed();
+        let more = u64::from(self.runs.unwrap_or(1) - 1);
+        if first.checked_add(more).is_none() {
+            let why = format!("the runs have consecutive seeds: use `seed` {} or less", u64::MAX - more);
+            return Err(Error::Usage(why));
         }
         Ok(())
     }
 }
 
 /// Returns the name of an instance's outputs, without an extension.
-fn stem(path: &Path) -> OsString {
-    path.file_stem().unwrap_or(path.as_os_str()).to_owned()
+fn name(path: &Path) -> OsString {
+    // The name of a generated instance has a dot that is no extension.
+    let name = if path.exists() { path.file_stem() } else { path.file_name() };
+    name.unwrap_or(path.as_os_str()).to_owned()
 }
 
-/// Returns the file for an instance in a folder, whose extension is that of an option's name.
-fn in_folder(folder: &Option<Output>, instance: &Path, option: &str) -> Option<Output> {
+/// Returns the file of an instance in a folder, whose extension is that of an option's name.
+fn in_folder(folder: &Option<Output>, name: &OsStr, option: &str) -> Option<Output> {
     let Some(Output::File(folder)) = folder else { return None };
-    // The name of a generated instance has a dot that is no extension.
-    let name = if instance.is_file() { stem(instance) } else { instance.as_os_str().to_owned() };
-    let mut name = name;
+    let mut name = name.to_owned();
     name.push(".");
     name.push(&option[2..]);
     Some(Output::File(folder.join(name)))
@@ -112,10 +126,18 @@ fn in_folder(folder: &Option<Output>, instance: &Path, option: &str) -> Option<O
 /// An instance, once a run has read it.
 struct Entry<'a> {
     path: &'a Path,
+    /// The name of its outputs.
+    name: OsString,
     /// `None`: it cannot be.
     read: OnceLock<Option<Read>>,
     /// Its finished runs.
     runs: Mutex<Runs>,
+}
+
+impl Entry<'_> {
+    fn runs(&self) -> MutexGuard<'_, Runs> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 struct Read {
@@ -126,46 +148,84 @@ struct Read {
 
 #[derive(Default)]
 struct Runs {
+    /// Costs of the valid tours.
     costs: Vec<f64>,
-    seeds: Vec<u64>,
-    best: Option<(i64, Vec<u32>)>,
+    best: Option<Best>,
+    /// Whether the best tour was not written yet.
+    is_newer: bool,
     /// Runs that ended, also those that failed.
     ended: u32,
 }
 
-/// What the runs of an instance have found.
+/// The best tour of an instance's runs.
+struct Best {
+    forbidden: usize,
+    cost: f64,
+    seed: u64,
+    tour: Vec<u32>,
+}
+
+impl Best {
+    /// Fewer forbidden pairs are better, then a smaller cost, then a smaller seed: so the best one does not depend on which run ends
+    /// first.
+    fn is_better_than(&self, other: &Best) -> bool {
+        let costs = self.cost.total_cmp(&other.cost);
+        self.forbidden.cmp(&other.forbidden).then(costs).then(self.seed.cmp(&other.seed)).is_lt()
+    }
+}
+
+/// What the runs of an instance have found. Runs without a valid tour are counted, and in no other number.
 #[derive(Serialize)]
 struct Statistics<'a> {
     instance: &'a str,
+    /// Runs with a valid tour.
     runs: usize,
-    mean: f64,
-    best: f64,
-    best_seed: u64,
-    worst: f64,
+    /// Runs that failed, or whose tour has forbidden pairs.
+    without_tour: usize,
+    mean: Option<f64>,
+    best: Option<f64>,
+    best_seed: Option<u64>,
+    worst: Option<f64>,
     /// Of a sample; null for a single run.
     standard_deviation: Option<f64>,
 }
 
+/// A line of JSON that no run's report can be taken for.
+#[derive(Serialize)]
+struct Line<'a> {
+    statistics: Statistics<'a>,
+}
+
 impl<'a> Statistics<'a> {
-    fn of(instance: &'a str, runs: &Runs) -> Option<Statistics<'a>> {
+    fn of(instance: &'a str, runs: &Runs) -> Statistics<'a> {
         let costs = &runs.costs;
-        let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]))?;
-        Some(Statistics {
+        let best = runs.best.as_ref().filter(|best| best.forbidden == 0);
+        Statistics {
             instance,
             runs: costs.len(),
-            mean: mean(costs)?,
-            best: costs[best],
-            best_seed: runs.seeds[best],
-            worst: costs.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            without_tour: runs.ended as usize - costs.len(),
+            mean: mean(costs),
+            best: best.map(|best| best.cost),
+            best_seed: best.map(|best| best.seed),
+            worst: costs.iter().copied().max_by(f64::total_cmp),
             standard_deviation: deviation(costs),
-        })
+        }
     }
 
     fn line(&self) -> String {
-        let Statistics { instance, runs, mean, best, best_seed, worst, standard_deviation } = self;
-        let deviation = standard_deviation.map_or_else(|| "-".to_owned(), |one| format!("{one:.2}"));
+        let Statistics { instance, runs, without_tour, .. } = self;
+        let (Some(mean), Some(best), Some(seed), Some(worst)) =
+            (self.mean, self.best, self.best_seed, self.worst)
+        else {
+            return format!("{instance}: no tour in {without_tour} runs");
+        };
+        let deviation = self.standard_deviation.map_or_else(|| "-".to_owned(), |one| format!("{one:.2}"));
+        let without = match without_tour {
+            0 => String::new(),
+            more => format!("; {more} more without a tour"),
+        };
         format!(
-            "{instance}: {runs} runs, mean {mean:.2}, best {best} (seed {best_seed}), worst {worst}, standard deviation {deviation}"
+            "{instance}: {runs} runs, mean {mean:.2}, best {best} (seed {seed}), worst {worst}, standard deviation {deviation}{without}"
         )
     }
 }
@@ -192,16 +252,18 @@ struct Ended {
 
 /// Solves them.
 pub(super) fn run(args: &Args, options: &[String], interrupt: &Arc<AtomicBool>) -> Result<Outcome> {
-    args.check_several(options)?;
+    let names: Vec<_> = args.instances.iter().map(|path| name(path)).collect();
+    args.check_several(options, &names)?;
     args.check_proof(options)?;
+    args.check_runs(options)?;
     args.machine.start_threads()?;
-    let entry = |path| Entry { path, read: OnceLock::new(), runs: Mutex::default() };
+    let entry = |(path, name)| Entry { path, name, read: OnceLock::new(), runs: Mutex::default() };
     let json = args.outputs.json.as_ref().map(|output| output.begin(|_| Ok(()))).transpose()?;
     let several = Several {
         args,
         options,
         interrupt,
-        entries: args.instances.iter().map(|path| entry(path.as_path())).collect(),
+        entries: args.instances.iter().map(|path| path.as_path()).zip(names).map(entry).collect(),
         next: AtomicUsize::new(0),
         ended: Mutex::new(Ended { json, failed: None, is_unproven: false, is_over: false }),
     };
@@ -224,6 +286,12 @@ impl Several<'_> {
         if jobs == 1 {
             self.work(Choice::Auto)?;
         } else {
+            let is_told = self.args.machine.backend == Choice::Auto && !self.args.outputs.quiet;
+            if is_told && has_gpu() {
+                let why =
+                    "uses CPU threads only, though there is a GPU: without it, runs that suit the GPU use it";
+                output::tell(&format!("antwarp: --jobs {why}"));
+            }
             let all = rayon::current_num_threads();
             let share = |job: usize| (all * (job + 1) / jobs - all * job / jobs).max(1);
             let refused = |why: &dyn std::fmt::Display| {
@@ -251,7 +319,17 @@ impl Several<'_> {
         if ended.is_over {
             return Ok(Outcome::Done);
         }
+        drop(ended);
         if self.interrupt.load(Ordering::Relaxed) {
+            // The instances of which some runs were not started.
+            for entry in &self.entries {
+                let runs = entry.runs();
+                if (1..self.runs()).contains(&(runs.ended as usize))
+                    && let Err(error) = self.conclude(entry, &runs)
+                {
+                    self.note(entry, error)?;
+                }
+            }
             let mut names: Vec<_> =
                 left.clone().map(|at| self.entries[at / self.runs()].path.display().to_string()).collect();
             names.dedup();
@@ -260,6 +338,7 @@ impl Several<'_> {
             }
             return Ok(Outcome::Interrupted);
         }
+        let ended = self.ended();
         match (ended.failed, ended.is_unproven) {
             (Some(status), _) => Err(Error::Printed(status)),
             (None, true) => Ok(Outcome::Unproven),
@@ -283,19 +362,33 @@ impl Several<'_> {
                 Ok(None) => Ok(()),
                 Err(error) => Err(error),
             };
-            let delivered = self.conclude(entry);
+            let mut runs = entry.runs();
+            runs.ended += 1;
+            let is_last = runs.ended as usize == self.runs();
+            let is_newer = std::mem::take(&mut runs.is_newer);
+            let delivered = match (is_last, is_newer) {
+                (true, _) => self.conclude(entry, &runs),
+                (false, true) => self.write_tours(entry, &runs, true),
+                (false, false) => Ok(()),
+            };
+            drop(runs);
             for error in [ended, delivered].into_iter().filter_map(Result::err) {
-                let is_output =
-                    matches!(error, Error::Output { .. } | Error::Stdout(_) | Error::Rescued { .. });
-                let mut all = self.ended();
-                all.is_over |= is_output;
-                if is_output {
-                    return Err(error);
-                }
-                let status = named(entry.path, error);
-                all.failed.get_or_insert(status);
+                self.note(entry, error)?;
             }
         }
+    }
+
+    /// Reports an error of an instance. Returns it if it means that results cannot be written.
+    fn note(&self, entry: &Entry<'_>, error: Error) -> Result<()> {
+        let is_output = matches!(error, Error::Output { .. } | Error::Stdout(_) | Error::Rescued { .. });
+        let mut all = self.ended();
+        all.is_over |= is_output;
+        if is_output {
+            return Err(error);
+        }
+        let status = named(entry.path, error);
+        all.failed.get_or_insert(status);
+        Ok(())
     }
 
     /// Makes a run of an instance. Returns nothing if the instance could not be read, which the first run of it reports.
@@ -306,6 +399,8 @@ impl Several<'_> {
         (choice, backend): (Choice, &mut Option<(Choice, Backend)>),
     ) -> Result<Option<(Report, &'e Read)>> {
         let mut why = None;
+        // A time limit is that of each run, with its reading.
+        patience::until(self.args.stop.time.and_then(|time| Instant::now().checked_add(time)));
         let read = entry.read.get_or_init(|| self.read(entry.path).map_err(|error| why = Some(error)).ok());
         if let Some(why) = why {
             return Err(why);
@@ -314,7 +409,7 @@ impl Several<'_> {
         let (args, instance, begin) = (self.args, &read.instance, Instant::now());
         let Asked { algorithm, initial, stop } =
             Asked::check(args, self.options, instance, self.interrupt.clone())?;
-        let seed = algorithm.seed() + number;
+        let seed = algorithm.seed().saturating_add(number);
         let algorithm = algorithm.seeded(seed);
         algorithm.check_for(instance)?;
         let asked = if choice == Choice::Cpu { choice } else { args.machine.backend };
@@ -353,11 +448,7 @@ impl Several<'_> {
         solution.conclude(instance, read.start);
         let mut report =
             Report::new(instance, entry.path, facts(&algorithm)?, &stop, backend.machine(), &solution);
-        let proven = proof.and_then(|proof| Bounded::proven(&proof, instance, report.cost));
-        let is_exact = proven.is_none() && solution.stopped_by == StopReason::Optimal;
-        let exact = || Bounded::exact(instance, report.cost, solution.seconds);
-        let bound = if is_exact { Some(exact()) } else { proven };
-        report.set_bound(bound.filter(|_| report.forbidden.is_empty()));
+        report.set_best_bound(instance, &solution, (None, proof.as_ref()));
         report.seconds = begin.elapsed().as_secs_f64();
         if let Some(failure) = solution.failure.take() {
             output::tell(&format!("antwarp: {}: {failure}", entry.path.display()));
@@ -366,11 +457,15 @@ impl Several<'_> {
         if args.prove == Prove::Always && !solution.stopped_by.is_proof() {
             self.ended().is_unproven = true;
         }
-        let mut runs = entry.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.costs.push(report.cost.as_f64());
-        runs.seeds.push(seed);
-        if runs.best.as_ref().is_none_or(|best| solution.cost < best.0) {
-            runs.best = Some((solution.cost, solution.tour));
+        let best =
+            Best { forbidden: report.forbidden.len(), cost: report.cost.as_f64(), seed, tour: solution.tour };
+        let mut runs = entry.runs();
+        if best.forbidden == 0 {
+            runs.costs.push(best.cost);
+        }
+        if runs.best.as_ref().is_none_or(|other| best.is_better_than(other)) {
+            runs.best = Some(best);
+            runs.is_newer = true;
         }
         drop(runs);
         Ok(Some((report, read)))
@@ -415,49 +510,66 @@ impl Several<'_> {
         output::print(|out| writeln!(out, "{line}"))
     }
 
-    /// After the last run of an instance, reports their statistics and writes the best tour.
-    fn conclude(&self, entry: &Entry<'_>) -> Result<()> {
-        let mut runs = entry.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.ended += 1;
-        let is_last = runs.ended as usize == self.runs() || self.interrupt.load(Ordering::Relaxed);
-        let (Some((_, tour)), Some(read), true) =
-            (&runs.best, entry.read.get().and_then(Option::as_ref), is_last)
+    /// Returns where an instance's result goes.
+    fn output(&self, entry: &Entry<'_>, output: &Option<Output>, option: &str) -> Option<Output> {
+        match self.entries.len() {
+            1 => output.clone(),
+            _ => in_folder(output, &entry.name, option),
+        }
+    }
+
+    /// Writes the best tour; not yet to what can be written only once, if `is_early`.
+    fn write_tours(&self, entry: &Entry<'_>, runs: &Runs, is_early: bool) -> Result<()> {
+        let (Some(Best { tour, .. }), Some(Some(Read { instance, .. }))) = (&runs.best, entry.read.get())
         else {
             return Ok(());
         };
-        let (instance, outputs) = (&read.instance, &self.args.outputs);
-        let file = |output: &Option<Output>, option: &str| match self.entries.len() {
-            1 => output.clone(),
-            _ => in_folder(output, entry.path, option),
+        let outputs = &self.args.outputs;
+        let output = |output, option| {
+            self.output(entry, output, option).filter(|output| !is_early || output.file().is_some())
         };
-        if let Some(output) = file(&outputs.tour, "--tour") {
+        if let Some(output) = output(&outputs.tour, "--tour") {
             write_tour(&output, instance, tour)?;
         }
-        if let Some(output) = file(&outputs.csv, "--csv") {
+        if let Some(output) = output(&outputs.csv, "--csv") {
             write_csv(&output, instance, tour)?;
         }
-        if let Some(output) = file(&outputs.svg, "--svg")
-            && !write_svg(&output, instance, tour)?
-        {
-            output::tell(&format!(
-                "antwarp: {} has no coordinates, so it has no picture",
-                entry.path.display()
-            ));
-        }
-        let name = entry.path.display().to_string();
-        match Statistics::of(&name, &runs).filter(|_| self.args.runs.is_some()) {
-            None => Ok(()),
-            Some(statistics) => {
-                let mut ended = self.ended();
-                if let (Some(json), Some(output)) = (&mut ended.json, &outputs.json) {
-                    json_line(json, &statistics)
-                        .and_then(|()| json.flush())
-                        .map_err(|cause| output.error(cause))?;
-                }
-                if outputs.quiet { Ok(()) } else { self.say(&statistics.line()) }
+        Ok(())
+    }
+
+    /// Reports the statistics of an instance's runs, once, and writes the best tour.
+    fn conclude(&self, entry: &Entry<'_>, runs: &Runs) -> Result<()> {
+        // The error of an instance that could not be read is all there is to say.
+        let Some(read) = entry.read.get().and_then(Option::as_ref) else { return Ok(()) };
+        let (instance, outputs) = (&read.instance, &self.args.outputs);
+        if let Some(Best { tour, .. }) = &runs.best {
+            self.write_tours(entry, runs, false)?;
+            if let Some(output) = self.output(entry, &outputs.svg, "--svg")
+                && !write_svg(&output, instance, tour)?
+            {
+                let path = entry.path.display();
+                output::tell(&format!("antwarp: {path} has no coordinates, so it has no picture"));
             }
         }
+        if self.args.runs.is_none() {
+            return Ok(());
+        }
+        let name = entry.path.display().to_string();
+        let line = Line { statistics: Statistics::of(&name, runs) };
+        let mut ended = self.ended();
+        if let (Some(json), Some(output)) = (&mut ended.json, &outputs.json) {
+            json_line(json, &line).and_then(|()| json.flush()).map_err(|cause| output.error(cause))?;
+        }
+        if outputs.quiet { Ok(()) } else { self.say(&line.statistics.line()) }
     }
+}
+
+/// Returns whether runs could be on a GPU.
+fn has_gpu() -> bool {
+    #[cfg(feature = "cuda")]
+    return crate::backend::cuda::has_devices();
+    #[cfg(not(feature = "cuda"))]
+    false
 }
 
 /// Prints the error of an instance, with its name; returns its status.
