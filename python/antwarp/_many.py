@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("antwarp")
 
-# Options of `antwarp.solve` that have the same meaning here.
-_OPTIONS = (
-    "backend", "columns", "decimal", "degrees", "directed", "forbidden_from", "gpus", "no_header", "shape", "threads",
-    "time", "unrounded", "weight",
-)  # fmt: skip
 _MOST_EFFORT = 1_000_000
 
 
@@ -63,9 +58,10 @@ def solve_many(instances: Any, *, effort: int = 10, seed: int = 1, **options: An
         BackendError: if there are no threads, no memory or no GPU that was asked for.
     """
     begin = time.perf_counter()
-    unknown = sorted(set(options).difference(_OPTIONS))
+    own = _options()
+    unknown = sorted(set(options).difference(own))
     if unknown:
-        raise OptionError(f"`{unknown[0]}` is no option of solve_many: it has effort, seed, {', '.join(_OPTIONS)}")
+        raise OptionError(f"`{unknown[0]}` is no option of solve_many: it has effort, seed, {', '.join(own)}")
     effort = _whole("effort", effort, _MOST_EFFORT)
     seed = _whole("seed", seed, 2**64 - 1)
     checked = _native.Options(options)
@@ -76,6 +72,13 @@ def solve_many(instances: Any, *, effort: int = 10, seed: int = 1, **options: An
     if why_cpu is not None:
         _log.info("solving on the CPU: %s", why_cpu)
     return Tours(tours, costs)
+
+
+def _options() -> list[str]:
+    """The options of `antwarp.solve` that have the same meaning here."""
+    from . import Reading  # The package imports this module first.
+
+    return sorted({"backend", "gpus", "time", *Reading.__annotations__})
 
 
 def _whole(name: str, value: Any, most: int) -> int:
