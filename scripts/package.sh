@@ -24,7 +24,7 @@ version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo
 # For `antwarp --version`.
 ANTWARP_COMMIT=$(git rev-parse --short=12 HEAD 2>/dev/null || true)
 if [[ -n $ANTWARP_COMMIT && -n $(git status --porcelain --untracked-files=no) ]]; then ANTWARP_COMMIT+=' with changes'; fi
-# The same sources give the same archives.
+# Times in archives are those of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export ANTWARP_COMMIT SOURCE_DATE_EPOCH CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_STRIP=symbols
 
