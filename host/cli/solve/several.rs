@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -128,8 +128,8 @@ struct Entry<'a> {
     path: &'a Path,
     /// The name of its outputs.
     name: OsString,
-    /// `None`: it cannot be.
-    read: OnceLock<Option<Read>>,
+    /// Locked while it is being read.
+    reading: Mutex<Reading>,
     /// Its finished runs.
     runs: Mutex<Runs>,
 }
@@ -138,6 +138,28 @@ impl Entry<'_> {
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the instance, if it was read.
+    fn read(&self) -> Option<Arc<Read>> {
+        match &*self.reading() {
+            Reading::Done(read) => Some(read.clone()),
+            Reading::Ahead | Reading::Over => None,
+        }
+    }
+}
+
+/// How far an instance is.
+#[derive(Clone, Default)]
+enum Reading {
+    #[default]
+    Ahead,
+    Done(Arc<Read>),
+    /// It cannot be read, or all of its runs have ended, so that it takes no memory any more.
+    Over,
 }
 
 struct Read {
@@ -257,7 +279,7 @@ pub(super) fn run(args: &Args, options: &[String], interrupt: &Arc<AtomicBool>) 
     args.check_proof(options)?;
     args.check_runs(options)?;
     args.machine.start_threads()?;
-    let entry = |(path, name)| Entry { path, name, read: OnceLock::new(), runs: Mutex::default() };
+    let entry = |(path, name)| Entry { path, name, reading: Mutex::default(), runs: Mutex::default() };
     let json = args.outputs.json.as_ref().map(|output| output.begin(|_| Ok(()))).transpose()?;
     let several = Several {
         args,
@@ -358,7 +380,7 @@ impl Several<'_> {
             let Some(entry) = self.entries.get(at / self.runs()) else { return Ok(()) };
             let solved = self.solve(entry, (at % self.runs()) as u64, (choice, &mut backend));
             let ended = match solved {
-                Ok(Some((report, read))) => self.tell(entry, report, read),
+                Ok(Some((report, read))) => self.tell(entry, report, &read),
                 Ok(None) => Ok(()),
                 Err(error) => Err(error),
             };
@@ -367,7 +389,11 @@ impl Several<'_> {
             let is_last = runs.ended as usize == self.runs();
             let is_newer = std::mem::take(&mut runs.is_newer);
             let delivered = match (is_last, is_newer) {
-                (true, _) => self.conclude(entry, &runs),
+                (true, _) => {
+                    let concluded = self.conclude(entry, &runs);
+                    *entry.reading() = Reading::Over;
+                    concluded
+                }
                 (false, true) => self.write_tours(entry, &runs, true),
                 (false, false) => Ok(()),
             };
@@ -392,20 +418,25 @@ impl Several<'_> {
     }
 
     /// Makes a run of an instance. Returns nothing if the instance could not be read, which the first run of it reports.
-    fn solve<'e>(
+    fn solve(
         &self,
-        entry: &'e Entry<'_>,
+        entry: &Entry<'_>,
         number: u64,
         (choice, backend): (Choice, &mut Option<(Choice, Backend)>),
-    ) -> Result<Option<(Report, &'e Read)>> {
+    ) -> Result<Option<(Report, Arc<Read>)>> {
         let mut why = None;
         // A time limit is that of each run, with its reading.
         patience::until(self.args.stop.time.and_then(|time| Instant::now().checked_add(time)));
-        let read = entry.read.get_or_init(|| self.read(entry.path).map_err(|error| why = Some(error)).ok());
+        let mut reading = entry.reading();
+        if matches!(*reading, Reading::Ahead) {
+            let read = self.read(entry.path).map_err(|error| why = Some(error));
+            *reading = read.map_or(Reading::Over, |read| Reading::Done(Arc::new(read)));
+        }
+        drop(reading);
         if let Some(why) = why {
             return Err(why);
         }
-        let Some(read) = read else { return Ok(None) };
+        let Some(read) = entry.read() else { return Ok(None) };
         let (args, instance, begin) = (self.args, &read.instance, Instant::now());
         let Asked { algorithm, initial, stop } =
             Asked::check(args, self.options, instance, self.interrupt.clone())?;
@@ -520,11 +551,10 @@ impl Several<'_> {
 
     /// Writes the best tour; not yet to what can be written only once, if `is_early`.
     fn write_tours(&self, entry: &Entry<'_>, runs: &Runs, is_early: bool) -> Result<()> {
-        let (Some(Best { tour, .. }), Some(Some(Read { instance, .. }))) = (&runs.best, entry.read.get())
-        else {
+        let (Some(Best { tour, .. }), Some(read)) = (&runs.best, entry.read()) else {
             return Ok(());
         };
-        let outputs = &self.args.outputs;
+        let (instance, outputs) = (&read.instance, &self.args.outputs);
         let output = |output, option| {
             self.output(entry, output, option).filter(|output| !is_early || output.file().is_some())
         };
@@ -540,7 +570,7 @@ impl Several<'_> {
     /// Reports the statistics of an instance's runs, once, and writes the best tour.
     fn conclude(&self, entry: &Entry<'_>, runs: &Runs) -> Result<()> {
         // The error of an instance that could not be read is all there is to say.
-        let Some(read) = entry.read.get().and_then(Option::as_ref) else { return Ok(()) };
+        let Some(read) = entry.read() else { return Ok(()) };
         let (instance, outputs) = (&read.instance, &self.args.outputs);
         if let Some(Best { tour, .. }) = &runs.best {
             self.write_tours(entry, runs, false)?;
