@@ -70,7 +70,6 @@ pub fn trees_for(n: usize) -> u32 {
 
 /// Bytes per node that has a place: the instance by places, its tree, the lists and the graph built from them, and the vectors of
 /// the ascent. Measured, without the instance itself.
-#[cfg(feature = "cli")]
 const BYTES_PER_NODE: usize = 320;
 
 /// Most nodes of an instance without directions whose bound makes use of ends and fixed edges: it is computed by a matrix.
@@ -111,7 +110,6 @@ fn closed(instance: &Instance) -> Option<(Instance, i64)> {
 }
 
 /// Returns the bytes that [`held_karp`] needs in addition to the instance.
-#[cfg(feature = "cli")]
 pub fn memory(instance: &Instance) -> usize {
     let n = instance.len();
     if instance.is_symmetric() {

@@ -66,7 +66,6 @@ pub(super) struct Found {
 }
 
 /// Bytes per pair of nodes: costs by the nodes they lead to.
-#[cfg(feature = "cli")]
 pub(super) const BYTES_PER_PAIR: usize = 4;
 
 /// Computes the bound with at most this many trees. The ascent ends with its time; everything ends with the watch.
