@@ -176,6 +176,12 @@ fn what_is_for_one_run_is_refused() {
     let tours = folder.path("");
     let run = solve(&[&a, &a, "--tour", &tours]).assert().code(2);
     run.stderr(contains("two instances would have the file a"));
+    // What is wrong with all of them is reported once.
+    let missing = folder.path("missing.json");
+    let run = solve(&[&a, &b, "--config", &missing]).assert().failure().stdout("");
+    run.stderr(contains("missing.json").count(1));
+    let run = solve(&[&a, "--jobs", "2", "--iterations", "5"]).assert().success();
+    run.stderr(contains("--jobs has no effect"));
 }
 
 fn an_interrupt_reports_what_was_not_started() {
