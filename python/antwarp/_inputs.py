@@ -51,7 +51,7 @@ def numbers_of(name: str, x: Any) -> Any:
     """Returns what has numbers as an array of numpy."""
     import numpy
 
-    if numpy.ma.is_masked(x):
+    if isinstance(x, numpy.ma.MaskedArray) and numpy.any(x.mask):
         raise InputError(f"{name}: some entries are masked: fill them (`x.filled(numpy.inf)` for no road)")
     try:
         array = numpy.asarray(x)
