@@ -95,9 +95,9 @@ crates() {
     done
     # Outside the repository, whose toolchain has the source of `core`; without a compiler for kernels.
     (cd "$work" && CARGO_HOME=$work/cargo CARGO_TARGET_DIR=$work/target ANTWARP_KERNEL_RUSTC=/nowhere \
-        cargo install --quiet "${patches[@]}" --root "$work/root" --path "$work"/antwarp-[0-9]*)
-    version "$work/root/bin/antwarp"
-    "$work/root/bin/antwarp" solve E1k.0 --time 2s
+        cargo install --quiet "${patches[@]}" --root "$work/installed" --path "$work"/antwarp-[0-9]*)
+    version "$work/installed/bin/antwarp"
+    "$work/installed/bin/antwarp" solve E1k.0 --time 2s
 }
 
 case ${1:-} in

@@ -52,7 +52,7 @@ pub fn check(instance: &Instance) -> Result<(), InstanceError> {
 
 /// Finds the best bound: with a limited time by spanning trees and then by cutting planes, which begin with the `initial` tour if
 /// there is one; else by spanning trees alone, `trees` of them if that is given. `None` if the time was up before there was one.
-/// `tell` is told why there are no cutting planes, or why they ended early.
+/// Calls `tell` with the reason if there are no cutting planes, or if they end early.
 ///
 /// # Errors
 /// If the initial tour is not one of the instance.

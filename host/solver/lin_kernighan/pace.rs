@@ -1,12 +1,12 @@
 //! How long crossing will still take. For the first quarter of all generations the mean length of the tours decreases by about the same amount in
-//! each. Then it decreases by less and less, in much the same way on all instances (docs/performance.md). So the decrease, as a part of the
-//! first one, tells how many generations are still to come.
+//! each. Then it decreases by less and less, in much the same way on the four instances where this was measured (docs/performance.md). So the
+//! decrease, as a part of the first one, tells about how many generations are still to come.
 
 use std::time::Duration;
 
 use super::cross::FEWEST;
 
-/// Decreases are means over at least so many generations.
+/// Decreases are means over at least this many generations.
 const WINDOW: u32 = 8;
 /// Until two windows can be compared, crossing is taken to need this many generations.
 const AT_FIRST: f64 = 50.0;
@@ -87,7 +87,7 @@ impl Pace {
         let each = |from: &Moment, to: &Moment| {
             (to.at - from.at).as_secs_f64() / f64::from(to.generation - from.generation)
         };
-        // One may have been held up for a moment.
+        // The last one may have been held up for a moment.
         let each = each(second, last).min(each(third, second));
         // Generations become faster as tours become more alike.
         Some(f64::from(passed) * (1.0 / over - 1.0) * each * (0.6 + 0.4 * over))
@@ -161,7 +161,7 @@ mod tests {
         fewer.note(1, 980_000, Duration::from_secs(1));
         fewer.note(1, 970_000, Duration::from_secs(2));
         assert_eq!((fewer.generation(), fewer.moments.len()), (4, 4));
-        // That the longest tours are gone looks as if nothing had happened.
+        // Dropping the longest tours changes nothing in the estimate.
         let mut fewer = pace(std::iter::repeat_n(1000, 41), |_| 100);
         let needed = fewer.needed();
         fewer.continue_with_fewer(900_000);
