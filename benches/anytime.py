@@ -43,8 +43,10 @@ def main():
     parser.add_argument("--moments", type=float, nargs="+", help="default: 1, 2, 4 ... s")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the reports")
-    parser.add_argument("options", nargs="*", help="of antwarp solve, after --")
-    given = parser.parse_args()
+    # Python from 3.12 on does not take the rest from behind options.
+    at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    given = parser.parse_args(sys.argv[1:at])
+    options = sys.argv[at + 1 :]
     moments = given.moments or [2.0**k for k in range(12) if 2.0**k < given.limit]
     table = csv.writer(sys.stdout)
     table.writerow(["instance", "seed", "moment", "gap_of_long_run", "gap_of_run_with_this_limit"])
@@ -52,9 +54,9 @@ def main():
         folder = given.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for seed in given.seeds:
-            long = solve(given.program, given.instance, given.limit, seed, given.options, folder)
+            long = solve(given.program, given.instance, given.limit, seed, options, folder)
             for moment in moments:
-                short = solve(given.program, given.instance, moment, seed, given.options, folder)
+                short = solve(given.program, given.instance, moment, seed, options, folder)
                 row = [given.instance, seed, f"{moment:g}", gap_at(long, moment), f"{short['gap_percent']:.4f}"]
                 table.writerow(row)
                 sys.stdout.flush()
