@@ -1,6 +1,8 @@
 //! The stack that a command runs on.
 
-use super::{Error, Result};
+#[cfg(unix)]
+use super::Error;
+use super::Result;
 
 /// Stack size in bytes below which some commands may fail.
 #[cfg(unix)]

@@ -5,10 +5,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{InstanceError, Result, Text};
-use crate::{memory, parallel};
+use crate::memory;
 
 /// Bytes that any file may have, for keywords and comments, or for a small file as a whole.
 const BESIDE: u64 = 1 << 20;
@@ -144,21 +143,21 @@ fn load_by(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>, in_pieces: 
     Ok(bytes)
 }
 
-/// Bytes that a thread reads at a time. A stretch that [`Busy`] rejects has at least one such piece.
-const PIECE: usize = IDLE / 2;
-
 /// Reads a plain file of at most this many bytes, which starts with those, with all threads. Returns `None` if it is another kind of
 /// file, or if anything is odd: then one thread reads it from its start to its end, and finds out what is wrong.
 #[cfg(unix)]
 fn load_in_pieces(path: &Path, begin: &[u8], most: u64) -> Option<Vec<u8>> {
     use std::os::unix::fs::FileExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    /// Bytes that a thread reads at a time. A stretch that [`Busy`] rejects has at least one such piece.
+    const PIECE: usize = IDLE / 2;
     let facts = std::fs::metadata(path).ok().filter(|facts| path != Path::new(STDIN) && facts.is_file())?;
     let length = usize::try_from(facts.len()).ok().filter(|_| facts.len() <= most)?;
     memory::check(facts.len()).ok()?;
     let file = std::fs::File::open(path).ok()?;
     let mut bytes = vec![0; length];
     let is_odd = AtomicBool::new(false);
-    parallel::each_part(&mut bytes, PIECE, &|piece, bytes| {
+    crate::parallel::each_part(&mut bytes, PIECE, &|piece, bytes| {
         let is_read = file.read_exact_at(bytes, (piece * PIECE) as u64).is_ok();
         let is_busy =
             bytes.len() < PIECE || bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(separates);

@@ -23,12 +23,14 @@ tests! {
     a_table_has_means_deviations_tests_and_what_differs,
     values_with_equal_results_are_one_treatment,
     a_bench_without_time_has_one_iteration,
+    #[cfg(unix)]
     a_bench_of_a_billion_runs_begins_and_ends,
     more_combinations_than_can_be_measured_are_refused,
     a_table_of_one_figure_has_lines_and_columns_of_choice,
     records_are_read,
     a_table_of_many_rows_is_made,
     results_are_compared_exactly,
+    #[cfg(unix)]
     an_interrupted_bench_keeps_the_rows_so_far,
     a_bench_tells_what_is_wrong_before_it_measures,
     bench_acs_counts_hits_of_a_selective_memory,

@@ -14,9 +14,11 @@ tests! {
     a_bound_stands_beside_the_tour_and_the_trace_leads_to_it,
     a_bound_is_the_same_on_any_number_of_threads,
     bounds_of_published_instances_are_below_their_optima,
+    #[cfg(unix)]
     an_interrupt_keeps_the_bound_so_far,
     directed_instances_have_a_bound,
     a_time_too_short_for_a_bound_is_told,
+    #[cfg(unix)]
     an_interrupt_before_there_is_a_bound_ends_the_search_for_one,
     cutting_planes_raise_the_bound_and_not_above_the_optimum,
     cutting_planes_know_all_shapes,

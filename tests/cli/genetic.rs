@@ -22,6 +22,7 @@ tests! {
     a_population_names_the_cost_that_a_user_knows,
     small_and_directed_instances_evolve,
     populations_of_paths_and_of_directed_edges_are_saved_and_go_on,
+    #[cfg(unix)]
     an_interrupted_population_goes_on_exactly,
     a_run_that_is_over_before_its_first_individuals_saves_none,
 }

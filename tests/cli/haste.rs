@@ -11,8 +11,10 @@ use crate::common::interrupted;
 use crate::world::{Folder, antwarp, solve};
 
 tests! {
+    #[cfg(unix)]
     an_interrupt_keeps_the_tour,
     a_run_whose_time_is_up_before_it_begins_has_a_tour,
+    #[cfg(unix)]
     an_interrupt_ends_the_set_up,
     a_given_tour_is_not_lost_in_haste,
 }

@@ -19,6 +19,7 @@ tests! {
     two_spellings_of_a_file_are_refused_before_anything_is_computed,
     an_output_does_not_replace_an_input,
     a_limit_of_the_size_of_files_is_an_error_and_the_tour_is_kept,
+    #[cfg(target_os = "linux")]
     a_tour_that_is_written_elsewhere_replaces_nothing,
     signals_that_were_ignored_when_the_program_began_stay_ignored,
     a_closed_standard_output_is_an_error_before_anything_is_computed,

@@ -18,14 +18,19 @@ tests! {
     bad_inputs_are_status_3_and_name_the_file,
     a_gpu_that_is_not_there_is_status_4,
     an_output_that_cannot_be_written_is_refused_before_solving,
+    #[cfg(target_os = "linux")]
     a_full_disk_does_not_lose_the_tour,
     an_invalid_tour_is_status_6_and_the_fault_is_named,
     fixed_edges_behind_the_end_of_another_section_count,
+    #[cfg(target_os = "linux")]
     short_memory_is_told_before_it_is_used_up,
+    #[cfg(target_os = "linux")]
     a_file_is_read_as_far_as_there_is_memory,
     rows_and_runs_are_not_read_without_end,
     more_nodes_than_can_be_are_refused,
+    #[cfg(target_os = "linux")]
     threads_that_cannot_be_started_are_told,
+    #[cfg(target_os = "linux")]
     a_limit_of_processor_time_keeps_the_tour,
     several_ranks_need_mpi,
     a_reader_that_has_enough_is_no_failure,

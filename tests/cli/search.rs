@@ -31,10 +31,13 @@ tests! {
     wrong_usage_is_status_2,
     bad_files_are_status_3_with_their_line,
     outputs_that_cannot_be_written_are_status_5,
+    #[cfg(unix)]
     an_interrupt_keeps_the_best_solution,
     an_iteration_is_cut_short_when_the_time_is_up,
     a_climb_of_several_threads_is_cut_short,
+    #[cfg(target_os = "linux")]
     threads_of_a_walk_are_started_before_the_search,
+    #[cfg(unix)]
     an_interrupt_cuts_an_iteration_short,
     an_iteration_that_was_cut_short_is_not_made,
     what_was_tried_out_is_kept_and_used,
@@ -43,7 +46,9 @@ tests! {
     a_qap_solution_names_the_exact_cost_of_its_permutation,
     a_search_is_over_in_time_whatever_a_neighbour_costs,
     a_search_that_has_no_solution_in_time_says_so,
+    #[cfg(unix)]
     an_interrupt_ends_a_search_that_has_no_solution,
+    #[cfg(target_os = "linux")]
     a_graph_that_does_not_fit_the_memory_is_refused,
 }
 

@@ -7,6 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
+#[cfg(unix)]
 use crate::common::interrupted;
 use crate::world::{Folder, antwarp, checked, solve};
 
@@ -16,10 +17,13 @@ tests! {
     runs_have_seeds_that_follow_each_other_and_the_best_tour_is_written,
     jobs_find_the_same,
     what_is_for_one_run_is_refused,
+    #[cfg(unix)]
     an_interrupt_reports_what_was_not_started,
     each_instance_has_a_file_of_its_own,
     runs_without_a_valid_tour_are_in_no_statistics,
+    #[cfg(unix)]
     an_interrupt_of_several_jobs_concludes_each_instance_once,
+    #[cfg(unix)]
     a_time_limit_counts_from_the_reading_of_each_instance,
     seeds_end,
 }
@@ -184,6 +188,7 @@ fn what_is_for_one_run_is_refused() {
     run.stderr(contains("--jobs has no effect"));
 }
 
+#[cfg(unix)]
 fn an_interrupt_reports_what_was_not_started() {
     let (_folder, [a, b, c]) = three();
     let args = ["solve", &a, &b, &c, "--backend", "cpu", "--time", "100", "--prove=never"];
@@ -250,6 +255,7 @@ fn runs_without_a_valid_tour_are_in_no_statistics() {
     assert_eq!((&closed["best"], &closed["best_seed"]), (&20.0.into(), &1.into()), "{closed}");
 }
 
+#[cfg(unix)]
 fn an_interrupt_of_several_jobs_concludes_each_instance_once() {
     let (folder, [a, ..]) = three();
     let (json, tour) = (folder.path("all.json"), folder.path("a.tour"));
@@ -280,9 +286,6 @@ fn a_time_limit_counts_from_the_reading_of_each_instance() {
         .success()
         .stdout(contains("pipe.tsp: 40 nodes"));
 }
-
-#[cfg(not(unix))]
-fn a_time_limit_counts_from_the_reading_of_each_instance() {}
 
 fn seeds_end() {
     let (_folder, [a, ..]) = three();

@@ -12,12 +12,13 @@ use libtest_mimic::{Arguments, Completion, Trial};
 /// A test's full name and the test.
 pub type Test = (&'static str, fn());
 
-/// Registers the tests of a module as its `TESTS`. A function left out is dead code, which this program does not allow.
+/// Registers the tests of a module as its `TESTS`. A function left out is dead code, which this program does not allow. A test of one
+/// system has its `cfg` here, too.
 macro_rules! tests {
-    ($($name:ident),* $(,)?) => {
+    ($($(#[$system:meta])? $name:ident),* $(,)?) => {
         /// The tests of this module.
         pub const TESTS: &[$crate::harness::Test] =
-            &[$((concat!(module_path!(), "::", stringify!($name)), $name)),*];
+            &[$($(#[$system])? (concat!(module_path!(), "::", stringify!($name)), $name)),*];
 
         const _: () = assert!(
             !$crate::harness::contains(

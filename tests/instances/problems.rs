@@ -289,7 +289,7 @@ fn a_seed_fixes_a_graph() {
     assert!(graph.edges.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)));
     // Of 10,000 pairs among 499,500 about a hundred come twice.
     assert!((9_850..9_950).contains(&graph.edges.len()), "{}", graph.edges.len());
-    let sides: Vec<u8> = (0..1000).map(|node| (node % 3 == 0).into()).collect();
+    let sides: Vec<u8> = (0..1000).map(|node| u8::from(node % 3 == 0)).collect();
     let cut = graph.edges.iter().filter(|&&(a, b, _)| (a % 3 == 0) != (b % 3 == 0)).count();
     assert_eq!(graph.cut(&sides), cut as i64);
     for (nodes, degree) in [(0, 0), (1, 0), (5, 5), (1 << 24, 200), (u32::MAX, 1)] {

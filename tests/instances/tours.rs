@@ -28,6 +28,7 @@ tests! {
     a_damaged_archive_is_an_error,
     a_file_is_no_longer_than_its_dimension_allows,
     what_unpacks_to_anything_is_refused_early,
+    #[cfg(unix)]
     devices_and_holes_are_refused_early,
     what_a_file_says_gives_a_terminal_no_commands,
 }

@@ -54,13 +54,12 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// Minimum number of bytes of a block that is worth large pages.
-const LARGE: usize = 8 << 20;
-
 /// Asks the system to use large pages for a large block, and returns the block. Its first use then takes a fraction of the page
 /// faults.
 #[cfg(target_os = "linux")]
 fn in_large_pages(block: *mut u8, size: usize) -> *mut u8 {
+    /// Minimum number of bytes of a block that is worth large pages.
+    const LARGE: usize = 8 << 20;
     const PAGE: usize = 2 << 20;
     if size >= LARGE && !block.is_null() {
         let skipped = block.align_offset(PAGE);

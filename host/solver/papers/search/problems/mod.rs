@@ -396,7 +396,7 @@ impl Task {
         let cost = match self {
             Task::Qap(qap, _) => qap.cost(&places).ok_or_else(|| wrong("no permutation".into()))?,
             Task::Perceptron(perceptron, _) => {
-                let v: Vec<u8> = solution.iter().map(|&sign| (sign > 0).into()).collect();
+                let v: Vec<u8> = solution.iter().map(|&sign| u8::from(sign > 0)).collect();
                 perceptron.cost(&v)
             }
             Task::Tour(instance, _) => {
