@@ -100,6 +100,18 @@ impl Exceptions {
     }
 }
 
+impl Distances {
+    /// Returns the distance in the matrix.
+    ///
+    /// # Safety
+    /// There is a matrix, and `i` and `j` are nodes of it.
+    #[inline(always)]
+    pub(crate) unsafe fn entry(self, i: u32, j: u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { *self.matrix.add(i as usize * self.n as usize + j as usize) }
+    }
+}
+
 // SAFETY: read-only views of memory that outlives the run.
 unsafe impl Send for Distances {}
 // SAFETY: as above.
@@ -111,7 +123,7 @@ impl Distance for Distances {
         // SAFETY: i, j < n.
         unsafe {
             match self.metric {
-                None => *self.matrix.add(i as usize * self.n as usize + j as usize),
+                None => self.entry(i, j),
                 Some(_) if self.exceptions.has(i, j) => self.exceptions.distance,
                 Some(m) => {
                     let (a, b) = (*self.points.add(i as usize), *self.points.add(j as usize));

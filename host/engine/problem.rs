@@ -4,6 +4,9 @@
 //! bitmask's groups fill up early, and the weights read by a step share cache lines. Local search numbers nodes along its own start
 //! tour.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use antwarp_core::distance::{Distance, Distances, Exceptions};
 use antwarp_core::geometry::{GRID_EXTENT, Grid, Planar, Point};
 use antwarp_core::kernels::BY_MATRIX;
@@ -32,10 +35,11 @@ const MOST_IDS: usize = 1 << 25;
 const BYTES_PER_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
+#[derive(Clone)]
 pub struct Problem {
     order: Vec<u32>,
     points: Vec<[f64; 3]>,
-    matrix: Vec<i32>,
+    matrix: Arc<Vec<i32>>,
     metric: Option<Metric>,
     directed: bool,
     k: u32,
@@ -52,7 +56,7 @@ pub struct Problem {
 }
 
 /// Forbidden pairs of places, as [`Exceptions`].
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Forbidden {
     starts: Vec<u32>,
     others: Vec<u32>,
@@ -88,6 +92,7 @@ impl Forbidden {
 }
 
 /// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
+#[derive(Clone)]
 pub enum Places {
     /// For [`Grid`].
     Grid {
@@ -226,6 +231,27 @@ fn spread(instance: &Instance, near: &mut NeighborLists, order: &[u32]) {
     });
 }
 
+/// Returns a part of each list, of nodes that are renumbered in this order, and whose numbers are these.
+fn rows(near: &NeighborLists, (order, numbers): (&[u32], &[u32]), part: Range<usize>) -> Vec<u32> {
+    let mut rows = vec![0; order.len() * part.len()];
+    parallel::each_part(&mut rows, part.len().max(1), &|index, row| {
+        let list = &near.ids[order[index] as usize * near.k..][part.clone()];
+        row.iter_mut().zip(list).for_each(|(to, &node)| *to = numbers[node as usize]);
+    });
+    rows
+}
+
+/// Returns a matrix whose nodes are renumbered in this order.
+fn renumbered(matrix: &[i32], order: &[u32]) -> Vec<i32> {
+    let n = order.len();
+    let mut renumbered = vec![0; matrix.len()];
+    parallel::each_part(&mut renumbered, n.max(1), &|index, row| {
+        let from = &matrix[order[index] as usize * n..][..n];
+        row.iter_mut().zip(order).for_each(|(to, &node)| *to = from[node as usize]);
+    });
+    renumbered
+}
+
 impl Problem {
     /// Prepares an instance with `k` candidates per node, or all nodes as candidates, and `neighbors` of each for local search, or
     /// as many as ants use by default.
@@ -278,6 +304,12 @@ impl Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
     }
 
+    /// Returns the same problem with these neighbours for local search.
+    pub fn with_neighbors(&self, near: &NeighborLists) -> Problem {
+        let neighbors = rows(near, (&self.order, &parallel::inverse(&self.order)), 0..near.k);
+        Problem { search_k: near.k as u32, neighbors, ..self.clone() }
+    }
+
     /// For directed edges: makes local search use reduced lengths, and sorts all lists by them.
     ///
     /// Many edges of a node may have the same reduced length. Which of them are listed is drawn at random, by the pair's numbers:
@@ -326,27 +358,18 @@ impl Problem {
     ) -> Problem {
         let n = instance.len();
         let place = parallel::inverse(&order);
-        let rows = |from: usize, to: usize| -> Vec<u32> {
-            let mut rows = vec![0; n * (to - from)];
-            parallel::each_part(&mut rows, (to - from).max(1), &|index, row| {
-                let list = &near.ids[order[index] as usize * near.k..][from..to];
-                row.iter_mut().zip(list).for_each(|(to, &u)| *to = place[u as usize]);
-            });
-            rows
-        };
+        let rows = |from: usize, to: usize| rows(near, (&order, &place), from..to);
         let (lists, reserves) = (rows(0, wanted), rows(wanted, listed));
         let neighbors = rows(0, searched);
         let unit_cost = instance.check_tour(&order).unwrap_or(1);
         let points: Vec<[f64; 3]> =
             instance.points().map_or_else(Vec::new, |p| parallel::collect(n, &|i| p[order[i] as usize]));
-        let row = |i: u32| order.iter().map(move |&j| instance.distance(i, j));
-        let matrix =
-            instance.matrix().map_or_else(Vec::new, |_| order.iter().flat_map(|&i| row(i)).collect());
+        let matrix = instance.matrix().map_or_else(Vec::new, |matrix| renumbered(matrix, &order));
         Problem {
             places: Places::new(instance, &points),
             exceptions: Forbidden::new(instance, &place),
             points,
-            matrix,
+            matrix: matrix.into(),
             metric: instance.metric(),
             directed: !instance.is_symmetric(),
             k: wanted as u32,

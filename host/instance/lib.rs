@@ -11,6 +11,7 @@ mod cost;
 mod costs;
 mod diagnostic;
 pub mod dimacs;
+mod embedding;
 mod encoding;
 mod error;
 mod fingerprint;
@@ -47,6 +48,7 @@ mod watch;
 pub use antwarp_core::metric::Metric;
 pub use best_known::BestKnown;
 pub use cost::Cost;
+pub use embedding::embedded;
 pub use error::Text;
 #[cfg(feature = "cli")]
 pub use error::printable;

@@ -120,6 +120,16 @@ pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     2 * tied >= instance.len()
 }
 
+/// Returns whether the two nodes nearest to one are hardly ever near each other: then costs do not come from places of any kind.
+pub fn is_by_chance(lists: &NeighborLists) -> bool {
+    let n = lists.ids.len() / lists.k.max(1);
+    let are_near = |v: &u32| match lists.of(*v) {
+        [first, second, ..] => lists.of(*first).contains(second) || lists.of(*second).contains(first),
+        _ => true,
+    };
+    8 * (0..n as u32).into_par_iter().filter(are_near).count() < n
+}
+
 /// Returns the first node of a nearest-neighbour tour.
 fn first(instance: &Instance, seed: u64) -> u32 {
     let any = || draw(&mut Pcg64::seed_from_u64(seed), instance.len() as u64) as u32;

@@ -6,13 +6,13 @@ use rayon::prelude::*;
 
 use crate::BackendError;
 use crate::memory::{allocate, check_memory};
-use antwarp_instance::{Cell, Enough, Instance, Watch, globe, parallel};
+use antwarp_instance::{Cell, Enough, Instance, Watch, embedded, globe, parallel};
 
 /// Bits of a coordinate on the curve.
 const BITS: u32 = 31;
 
-/// Returns the nodes in the order of a Hilbert curve through their bounding square; `None` if there are no coordinates. Of three
-/// coordinates, only the first two are used; on the globe, longitude and latitude.
+/// Returns the nodes in the order of a Hilbert curve through their bounding square; `None` if there are no coordinates, nor places to
+/// which the costs of a matrix [fit](embedded). Of three coordinates, only the first two are used; on the globe, longitude and latitude.
 pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
     let places = Square::new(instance)?;
     let scale = f64::from((1_u32 << BITS) - 1);
@@ -20,7 +20,7 @@ pub(super) fn hilbert(instance: &Instance) -> Option<Vec<u32>> {
 }
 
 /// Returns this many tours, concatenated, along Hilbert curves through larger squares, in which the nodes' square has a random
-/// size, place and orientation; `None` if there are no coordinates, or once `enough` asks to stop. They depend on the seed, not on
+/// size, place and orientation; `None` if there are no places, or once `enough` asks to stop. They depend on the seed, not on
 /// threads.
 ///
 /// # Errors
@@ -59,14 +59,19 @@ struct Square(Vec<[f64; 2]>);
 
 impl Square {
     fn new(instance: &Instance) -> Option<Square> {
-        let metric = instance.metric()?;
+        let Some((metric, points)) = instance.metric().zip(instance.points()) else {
+            return embedded(instance).map(Square::around);
+        };
         let place = |p: &[f64; 3]| match metric.space() {
             Space::Degrees => [globe::radians(metric, p[1]), globe::radians(metric, p[0])],
             Space::Sphere => [p[1].atan2(p[0]), p[2].atan2(p[0].hypot(p[1]))],
             _ => [p[0], p[1]],
         };
-        let points = instance.points()?;
-        let mut places: Vec<[f64; 2]> = parallel::collect(points.len(), &|node| place(&points[node]));
+        Some(Square::around(parallel::collect(points.len(), &|node| place(&points[node]))))
+    }
+
+    /// Moves places into the square.
+    fn around(mut places: Vec<[f64; 2]>) -> Square {
         let Cell { low: [left, lower], high: [right, upper] } = Cell::around(&places);
         let side = (right - left).max(upper - lower);
         // Use one scale for both axes: a stretched square would give a longer tour.
@@ -74,7 +79,7 @@ impl Square {
         parallel::each_of(&mut places, 1 << 12, &|_, [x, y]| {
             (*x, *y) = ((*x - left) * scale, (*y - lower) * scale);
         });
-        Some(Square(places))
+        Square(places)
     }
 
     /// Returns the nodes along the curve, given their cells.

@@ -159,24 +159,53 @@ fn nearness(metric: Metric, points: &[[f64; 3]], from: u32, to: u32) -> Nearness
 /// Returns the k nearest of all other nodes, by evaluating each.
 fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) -> Neighborhood {
     let mut ids = vec![0; nodes.len() * k];
-    parallel::each_part_with(&mut ids, k.max(1), &Vec::new, &|candidates, index, list| {
-        let from = nodes[index];
-        if watch.is_over() {
-            return;
-        }
-        candidates.clear();
-        let others = nodes.iter().copied().filter(|&to| to != from);
-        match instance.distances() {
-            Distances::Points { metric, points } => {
+    match instance.distances() {
+        Distances::Points { metric, points } => {
+            parallel::each_part_with(&mut ids, k.max(1), &Vec::new, &|candidates, index, list| {
+                let from = nodes[index];
+                if watch.is_over() {
+                    return;
+                }
+                candidates.clear();
+                let others = nodes.iter().copied().filter(|&to| to != from);
                 candidates.extend(others.map(|to| nearness(*metric, points, from, to)));
-            }
-            Distances::Matrix(_) => {
-                candidates.extend(others.map(|to| Nearness::new(instance.distance(from, to), 0.0).of(to)))
-            }
+                take_nearest(candidates, list);
+            });
         }
-        take_nearest(candidates, list);
-    });
+        Distances::Matrix(matrix) => {
+            let n = instance.len();
+            parallel::each_part_with(&mut ids, k.max(1), &Vec::new, &|found, index, list| {
+                let from = nodes[index];
+                if !watch.is_over() {
+                    nearest_in_row(&matrix[from as usize * n..][..n], (from, &nodes), found, list);
+                }
+            });
+        }
+    }
     Neighborhood { k, nodes, ids }
+}
+
+/// Fills a list with the nodes that are nearest by a row of a matrix. Few of them are nearer than those found before, so what remains of
+/// a long row is a comparison for each node.
+fn nearest_in_row(row: &[i32], (from, nodes): (u32, &[u32]), found: &mut Vec<u64>, list: &mut [u32]) {
+    found.clear();
+    let mut farthest = u64::MAX;
+    for &to in nodes {
+        // Distances are not negative.
+        let nearness = (row[to as usize] as u64) << 32 | u64::from(to);
+        if nearness >= farthest || to == from {
+            continue;
+        }
+        if found.len() == list.len() {
+            found.pop();
+        }
+        let at = found.partition_point(|&other| other < nearness);
+        found.insert(at, nearness);
+        if found.len() == list.len() {
+            farthest = found[list.len() - 1];
+        }
+    }
+    list.iter_mut().zip(found).for_each(|(to, nearness)| *to = *nearness as u32);
 }
 
 /// Fills a list with the nearest candidates.

@@ -13,7 +13,7 @@ use antwarp_core::metric::{GEO_PI, Metric, Space};
 use super::places::{Best, Globe, Lengths, Lines, Places, Ruler};
 use super::{Nearness, NeighborLists, forms, nearest_of_all};
 use crate::kd_tree::{Cell, Search, square};
-use crate::{Enough, Instance, Watch, globe};
+use crate::{Enough, Instance, Watch, embedded, globe, parallel};
 
 /// On the globe, quadrants are searched among this many times k neighbours.
 const WIDER: usize = 8;
@@ -25,7 +25,8 @@ const WIDER: usize = 8;
 /// starts with, but not the one it ends with; nodes at the same place belong to the first quadrant.
 ///
 /// In the plane this is exact. On the globe, quadrants are of latitude and longitude, the shorter way round, and are searched only
-/// among the `8 k` nearest. Instances in space and matrices have no quadrants: they get the nearest neighbours.
+/// among the `8 k` nearest. Instances in space have no quadrants: they get the nearest neighbours. So do matrices, unless there are
+/// places to which their costs [fit](embedded): then the nearest are those of the least costs, in quadrants around these places.
 pub fn quadrant(instance: &Instance, k: usize) -> NeighborLists {
     quadrant_watched(instance, k, &Watch::new(&|| false))
 }
@@ -46,7 +47,10 @@ fn quadrant_watched(instance: &Instance, k: usize, watch: &Watch) -> NeighborLis
 fn quadrant_of_all(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists {
     let k = k.min(instance.len() - 1);
     let (Some(metric), Some(points)) = (instance.metric(), instance.points()) else {
-        return nearest_of_all(instance, k, watch);
+        return match embedded(instance) {
+            Some(places) if k >= 4 => by_costs(instance, &places, (k, watch)),
+            _ => nearest_of_all(instance, k, watch),
+        };
     };
     match (metric.space(), metric.is_by_line()) {
         (Space::Plane, true) if k >= 4 => in_the_plane(Lines, metric, points, (k, watch)),
@@ -153,6 +157,27 @@ fn choose(all: &[Nearness], quadrants: [&[Nearness]; 4], chosen: &mut Vec<Nearne
     for (to, candidate) in list.iter_mut().zip(chosen) {
         *to = candidate.node();
     }
+}
+
+/// Returns the lists by the costs of a matrix, with quadrants of places to which these costs fit.
+fn by_costs(instance: &Instance, places: &[[f64; 2]], (k, watch): (usize, &Watch)) -> NeighborLists {
+    let mut ids = vec![0; places.len() * k];
+    let scratch = || (Best::new(k), [(); 4].map(|()| Best::new(k / 4)), Vec::new());
+    parallel::each_part_with(&mut ids, k, &scratch, &|(all, quadrants, chosen), from, list| {
+        if watch.is_over() {
+            return;
+        }
+        all.clear();
+        quadrants.iter_mut().for_each(Best::clear);
+        let [x, y] = places[from];
+        for (to, place) in places.iter().enumerate().filter(|&(to, _)| to != from) {
+            let nearness = Nearness::new(instance.distance(from as u32, to as u32), 0.0).of(to as u32);
+            quadrants[quadrant_of(place[0] - x, place[1] - y)].offer(nearness);
+            all.offer(nearness);
+        }
+        choose(&all.found, quadrants.each_ref().map(|quadrant| &quadrant.found[..]), chosen, list);
+    });
+    NeighborLists { k, ids }
 }
 
 fn on_the_globe(

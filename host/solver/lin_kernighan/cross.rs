@@ -12,7 +12,7 @@ use crate::backend::cpu;
 use crate::engine::genetic::{Crossover, FirstIndividuals, Initial};
 use crate::engine::memory::check_memory;
 use crate::engine::{BackendError, Deadline, Enough, LocalSearch, Population, Problem, Stop};
-use crate::instance::{Instance, nearest};
+use crate::instance::{Instance, embedded, nearest};
 use crate::solver::{SolveError, genetic};
 
 /// Largest share of the time for kicks: more tours are better than more kicks, and take longer to cross.
@@ -36,7 +36,8 @@ const BESIDE_GPUS: f64 = 0.5;
 pub const FEWEST: u32 = 10;
 /// Most tours.
 const MOST: u32 = 256;
-/// Nodes up to which start tours are random, not along curves: it takes longer until those are good.
+/// Nodes up to which start tours are random. Beyond, it would take longer until they are good: they are along curves or, where there are
+/// no places, greedy ones with random lengths.
 const MOST_RANDOM: u32 = 3000;
 /// Nodes up to which a run restarts once its tours cannot be improved any more.
 const MOST_RESTARTED: u32 = 5000;
@@ -137,10 +138,17 @@ fn make_all(
 ) -> Result<Option<Starts>, SolveError> {
     let n = problem.n();
     let initial = if n > MOST_RANDOM { Initial::SpaceFilling } else { Initial::LocalOptima };
-    let individuals = individuals(seed, count, initial);
-    let Some(first) = genetic::first_individuals_until(instance, problem, &individuals, None, late)? else {
-        return Ok(None);
+    let mut individuals = individuals(seed, count, initial);
+    let has_curve = || instance.points().is_some() || embedded(instance).is_some();
+    let first = if initial == Initial::SpaceFilling && !has_curve() {
+        check_memory("the start tours", 2 * size_of::<u32>() * n as usize * count as usize)?;
+        let tours = starts::greedy(problem, (seed, count), late);
+        individuals.population = Some((tours.len() / n as usize) as u32);
+        (!tours.is_empty()).then_some(FirstIndividuals::Given(tours))
+    } else {
+        genetic::first_individuals_until(instance, problem, &individuals, None, late)?
     };
+    let Some(first) = first else { return Ok(None) };
     let mut population = cpu::population(problem, &individuals.spec(problem, stop), first)?;
     let cost = population.run(0, late)?.best_cost;
     let count = population.costs()?.iter().take_while(|&&cost| cost < i64::MAX).count() as u32;
@@ -288,12 +296,13 @@ pub fn restart(n: u32, in_place: bool, times: u32) -> Option<Restart> {
     is_restarted(n).then(begins)
 }
 
-/// Returns an instance with the lists for crossing [`Restart::LocalOptima`], in the numbering of `problem`. `None` for a large
-/// instance, or a matrix: its lists hold the nearest nodes anyway.
+/// Returns the problem with the lists for crossing [`Restart::LocalOptima`]. `None` for a large instance, or a matrix without
+/// [places](embedded): its lists hold the nearest nodes anyway.
 pub fn by_nearest(instance: &Instance, problem: &Problem) -> Option<Problem> {
     let near = || nearest(instance, NEAREST.min(instance.len() - 1));
-    let has_others = is_restarted(problem.n()) && instance.points().is_some();
-    has_others.then(|| Problem::for_search(instance, &near(), problem.start_tour().to_vec()))
+    let has_others =
+        is_restarted(problem.n()) && (instance.points().is_some() || embedded(instance).is_some());
+    has_others.then(|| problem.with_neighbors(&near()))
 }
 
 /// Returns a population of kicked tours, without those for which there is not enough time.

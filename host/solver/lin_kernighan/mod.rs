@@ -37,6 +37,10 @@ const FEWEST_IN_PLACE: u32 = 1500;
 /// Nodes up to which they are: the more nodes, the longer the segments that moves reverse.
 const MOST_IN_PLACE: u32 = 7_500;
 
+/// Nodes from which tours by [costs of chance](start::is_by_chance) are neither kicked in place nor crossed. They have few edges in
+/// common: of 1,000 nodes and more, a single tour is shorter for as long as was measured.
+const FEWEST_BY_CHANCE: u32 = 700;
+
 /// As [`Algorithm::solve`](super::Algorithm::solve), after all checks.
 pub(super) fn solve(
     instance: &Instance,
@@ -115,6 +119,7 @@ fn solve_as_numbered(
     };
     backend.wait_until_prepared(&late);
     let is_lattice = start::is_lattice(instance, &near);
+    let is_by_chance = n >= FEWEST_BY_CHANCE && instance.partners().is_none() && start::is_by_chance(&near);
     // Small instances cross their first tours soon, and measure their speed then.
     let is_counted = stop.iterations.is_some();
     let share = if cross::is_restarted(n) || is_counted { None } else { Turns::so_far().share_since(before) };
@@ -125,6 +130,7 @@ fn solve_as_numbered(
         && contact.post.is_none()
         && settings.local_search.is_none()
         && !is_lattice
+        && !is_by_chance
         // Large instances do not restart. With time enough, trials make better tours for the one crossing.
         && (cross::is_restarted(n) || !stop.time.is_some_and(crosses_by_trials))
         && (FEWEST_IN_PLACE..=MOST_IN_PLACE).contains(&n);
@@ -146,7 +152,7 @@ fn solve_as_numbered(
     let is_alone = contact.post.is_none();
     if let Some((start, mut saved, is_common)) = resumed {
         let problem = Problem::for_search(instance, &near, start);
-        let is_free = saved.is_free() && cross::is_free(settings, false, stop);
+        let is_free = saved.is_free() && !is_by_chance && cross::is_free(settings, false, stop);
         let several = |end: Duration| cross::several(free_nodes(instance), means, end).filter(|_| is_free);
         let epochs = match stop.time {
             Some(time) if is_free && is_alone => {
@@ -185,7 +191,7 @@ fn solve_as_numbered(
         }
         return island::run(&mut rounds, (instance, &problem), backend, deadline, contact);
     }
-    let is_free = cross::is_free(settings, initial.is_some(), stop);
+    let is_free = !is_by_chance && cross::is_free(settings, initial.is_some(), stop);
     let effective_start = match time {
         // Runs that share tours follow one plan, but their preparation takes different times.
         Some(time) if is_alone => cross::effective_start(ready, time),

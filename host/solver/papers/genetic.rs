@@ -9,8 +9,8 @@ use crate::backend::Backend;
 use crate::engine::memory::check_memory;
 use crate::engine::start::{ants, hilbert_tours};
 use crate::engine::{BackendError, Deadline, Enough, LocalSearch, MOST_NEIGHBORS, Population, Problem, Stop};
-use crate::instance::Instance;
 use crate::instance::form::Form;
+use crate::instance::{Instance, embedded};
 use crate::solver::haste::Haste;
 use crate::solver::island::{self, Contact};
 use crate::solver::settings::{Settings, at_least, between, choices, from_to, is, is_not, settings};
@@ -346,7 +346,11 @@ pub fn first_individuals_until(
     let tours = match (settings.initial, given) {
         (Initial::Random, _) => return random,
         (Initial::LocalOptima, _) if instance.len() <= MOST_RANDOM => return random,
-        (Initial::LocalOptima | Initial::SpaceFilling, _) if instance.points().is_none() => return random,
+        (Initial::LocalOptima | Initial::SpaceFilling, _)
+            if instance.points().is_none() && embedded(instance).is_none() =>
+        {
+            return random;
+        }
         (Initial::LocalOptima | Initial::SpaceFilling, _) => {
             hilbert_tours(instance, settings.individuals(), settings.seed, enough)?
         }
