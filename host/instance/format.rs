@@ -15,19 +15,14 @@ pub(super) enum Format {
 }
 
 /// The first bytes of files that are not text, or not a readable kind; what they are, and the remedy.
-const FOREIGN: [(&[u8], &str, &str); 19] = [
+const FOREIGN: [(&[u8], &str, &str); 18] = [
     (
         b"PK\x03\x04",
-        "a zip archive, like spreadsheets (.xlsx, .ods) and .kmz files",
-        "save the sheet as CSV, or unpack the archive",
+        "a zip archive, like spreadsheets (.xlsx, .ods), .kmz and .npz files",
+        "save the sheet as CSV and a single array as .npy, or unpack the archive",
     ),
     (b"\xd0\xcf\x11\xe0", "an old Office document, such as an .xls spreadsheet", "save the sheet as CSV"),
     (b"%PDF", "a PDF document", "copy the table into a text file, or export it as CSV"),
-    (
-        b"\x93NUMPY",
-        "a binary numpy array",
-        "save it as text: numpy.savetxt(\"places.csv\", array, delimiter=\",\")",
-    ),
     (b"PAR1", "a Parquet file", "save it as CSV: pandas.read_parquet(file).to_csv(\"places.csv\")"),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"BZh", "a bzip2 archive", "unpack it: bunzip2; gzip files can be read directly"),

@@ -25,6 +25,7 @@ pub mod memory;
 mod model;
 mod neighbors;
 mod node_names;
+mod npy;
 pub mod numbers;
 mod open;
 #[cfg(feature = "cli")]

@@ -9,7 +9,7 @@ use super::format::{self, Format};
 use super::model::Instance;
 use super::read_options::ReadOptions;
 use super::source::{self, Room};
-use super::{dimacs, json, table, tsplib};
+use super::{dimacs, json, npy, table, tsplib};
 
 /// Maximum number of bytes of a table or of JSON.
 const MOST: u64 = 1 << 31;
@@ -26,7 +26,7 @@ impl Instance {
     /// Reads an instance file, or makes the generated instance of this name.
     ///
     /// The format is determined by the content of the file, not its name: TSPLIB, delimited text or arrays of coordinates, costs or
-    /// edges with or without names, or JSON. The file may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the
+    /// edges with or without names, JSON, or an array of numpy. The file may be compressed by gzip, and be in UTF-8, UTF-16 or latin-1. `-` is the
     /// standard input. Names such as `E10k.0` need no file (see [`dimacs`]).
     ///
     /// # Errors
@@ -50,6 +50,9 @@ impl Instance {
     /// If they have no interpretation, or more than one.
     pub fn parse(file: &str, name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Instance> {
         let text = Text { file, bytes };
+        if npy::is_array(bytes) {
+            return npy::read(text, options)?.into_instance(file, name);
+        }
         format::refuse_foreign(text)?;
         let decoded = encoding::decode(text)?;
         let text = Text { file, bytes: &decoded.bytes };
@@ -89,6 +92,9 @@ fn refuse_two_meanings(path: &Path, name: &str) -> Result<()> {
 
 /// Returns how long a file with this start can be.
 fn room(begin: Text<'_>) -> Result<Room> {
+    if npy::is_array(begin.bytes) {
+        return npy::room(begin);
+    }
     format::refuse_foreign(begin)?;
     let width = encoding::width(begin.bytes);
     let decoded = encoding::decode_begin(begin.bytes);

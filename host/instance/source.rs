@@ -17,6 +17,8 @@ const NUMBER: u64 = 32;
 const MOST: u64 = 1 << 33;
 /// Maximum number of bytes without a digit.
 const IDLE: usize = 1 << 22;
+/// The first bytes of an array of numpy, whose bytes are no text.
+pub(crate) const NUMPY: &[u8] = b"\x93NUMPY";
 
 /// A limit on the length of a file, or of a part of it.
 #[derive(Debug)]
@@ -92,6 +94,10 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let is_packed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
     let text: Box<dyn Read> =
         if is_packed { Box::new(flate2::bufread::MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let mut text = BufReader::with_capacity(1 << 16, text);
+    if text.fill_buf().map_err(failed)?.starts_with(NUMPY) {
+        return Ok(Box::new(text));
+    }
     Ok(Box::new(BufReader::with_capacity(1 << 16, Busy { text, idle: 0, unbroken: 0 })))
 }
 

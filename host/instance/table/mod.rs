@@ -177,6 +177,34 @@ pub(super) fn values(
     Table { grid, places: &places, options, chosen: Vec::new(), counts: Vec::new(), notes }.read(None)
 }
 
+/// Reads rows of numbers. One that is not finite is a missing one.
+pub(super) fn numbers(
+    text: Text<'_>,
+    width: usize,
+    rows: impl Iterator<Item = impl Iterator<Item = f64>>,
+    options: &ReadOptions,
+    notes: Vec<String>,
+) -> Result<Reading> {
+    let cell = |number: f64| match number.is_finite() {
+        true => Cell::Number(number, None),
+        false => Cell::Text(if number.is_nan() {
+            "nan"
+        } else if number > 0.0 {
+            "inf"
+        } else {
+            "-inf"
+        }),
+    };
+    let mut grid = Grid::new(width);
+    for row in rows {
+        grid.push(text, row.map(cell))?;
+    }
+    grid.head = (0..width).map(|column| grid.written(0, column)).collect();
+    let options = &ReadOptions { no_header: true, ..options.clone() };
+    Table { grid, places: &Values { text }, options, chosen: Vec::new(), counts: Vec::new(), notes }
+        .read(None)
+}
+
 impl Value {
     fn cell(&self) -> Cell<'_> {
         match self {
