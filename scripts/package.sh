@@ -28,6 +28,12 @@ if [[ -n $ANTWARP_COMMIT && -n $(git status --porcelain --untracked-files=no) ]]
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export ANTWARP_COMMIT SOURCE_DATE_EPOCH CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_STRIP=symbols
 
+# Panics name files. In what others run, these paths begin at antwarp's folder and at cargo's, not at those of this machine.
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+CARGO_ENCODED_RUSTFLAGS=$(printf '%s\x1f' "--remap-path-prefix=$target=target" "--remap-path-prefix=$cargo_home=cargo")
+CARGO_ENCODED_RUSTFLAGS+=--remap-path-prefix=$PWD=antwarp
+export CARGO_ENCODED_RUSTFLAGS
+
 kernels=$PWD/packaged-kernels
 members=(core host/instance host/engine host/exact host/backend/cpu python)
 work=$(mktemp -d)
@@ -72,6 +78,7 @@ linux() {
     install -D "$target/$triple/release/antwarp" "$folder/bin/antwarp"
     share "$folder/bin/antwarp" "$folder/share"
     highs "$folder"
+    no_paths "$folder/bin/antwarp"
     oldest_glibc "$folder/bin/antwarp"
     oldest_glibc "$folder/lib/antwarp/libhighs.so"
     mkdir -p "$dist"
@@ -110,6 +117,15 @@ oldest_glibc() {
         exit 1
     fi
     echo "$(basename "$1"): $newest is the latest glibc that it needs"
+}
+
+# Fails if a file names a folder of this machine.
+no_paths() {
+    if LC_ALL=C grep --text --only-matching -e "$target/[^[:space:][:cntrl:]]*" -e "$cargo_home/[^[:space:][:cntrl:]]*" \
+        -e "$PWD/[^[:space:][:cntrl:]]*" "$1" >"$work/paths"; then
+        echo "$1 names folders of this machine: $(head -3 "$work/paths" | tr '\n' ' ')" >&2
+        exit 1
+    fi
 }
 
 archive() {
@@ -158,6 +174,8 @@ python() {
     mkdir -p "$dist"
     ANTWARP_KERNELS=require maturin build --release --locked --zig --compatibility manylinux2014 \
         --target "$processor-unknown-linux-gnu" --manifest-path python/Cargo.toml --out "$dist"
+    python3 -m zipfile -e "$(echo "$dist/antwarp-$version"-*.whl)" "$work/wheel"
+    no_paths "$(echo "$work"/wheel/antwarp/_native*.so)"
     maturin sdist --manifest-path python/Cargo.toml --out "$dist"
 }
 

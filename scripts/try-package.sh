@@ -4,7 +4,7 @@
 #   scripts/try-package.sh archive FILE     unpacks an archive and tries its program
 #   scripts/try-package.sh debian FILE      installs a .deb, tries the program, its manual page and completions, removes it; as root
 #   scripts/try-package.sh wheel FILE       installs a wheel into a new environment and runs the tests of the Python package
-#   scripts/try-package.sh source FILE      installs a source package of Python with cargo's folder empty, and solves
+#   scripts/try-package.sh source FILE      installs a source package of Python, with cargo's folder empty and no compiler for kernels, and solves
 #   scripts/try-package.sh crates FOLDER    `cargo install` from a folder of crates, with cargo's folder empty
 set -euo pipefail
 
@@ -80,7 +80,7 @@ wheel() {
 
 source_package() {
     environment
-    CARGO_HOME=$work/cargo "$environment/python" -m pip install --quiet --no-cache-dir "$1"
+    CARGO_HOME=$work/cargo ANTWARP_KERNEL_RUSTC=/nowhere "$environment/python" -m pip install --quiet --no-cache-dir "$1"
     says '^kernels *sm_70, sm_90$' "$environment/python" -m antwarp --version
     "$environment/python" -c 'import antwarp; print(antwarp.solve([[0, 0], [3, 4], [3, 0], [0, 4]], time=1))'
 }
