@@ -26,8 +26,10 @@ const RANDOM_BEGINS: f64 = 0.15;
 const GREEDY_BEGINS: f64 = 0.04;
 /// See [`seconds`].
 const A_KICK: f64 = 1100.0;
-/// The same for tours kicked in place, where crossing takes time in proportion to n^1.9.
+/// The same for tours kicked in place, where crossing takes time in proportion to n^1.9, and of fewer than [`LEAST_IN_PLACE`] nodes counts
+/// as long as of so many: fewer tours with more kicks each are better there.
 const A_KICK_IN_PLACE: f64 = 44_000.0;
+const LEAST_IN_PLACE: u32 = 2_000;
 /// Several threads are taken to cross faster by their number to this power.
 const TOGETHER: f64 = 0.75;
 /// What is assumed instead beside GPUs: fewer tours with more kicks each. More of them have not been tried there.
@@ -205,7 +207,8 @@ pub fn begins(n: u32, in_place: bool) -> f64 {
 fn seconds(n: u32, count: u32, kicks_a_node: f64, means: Means) -> f64 {
     let Means { threads, thread: rate, in_place, on_gpus, .. } = means;
     let threads = f64::from(threads).powf(if on_gpus { BESIDE_GPUS } else { TOGETHER });
-    let (a_kick, power) = if in_place { (A_KICK_IN_PLACE, 1.9) } else { (A_KICK, 1.4) };
+    let (n, a_kick, power) =
+        if in_place { (n.max(LEAST_IN_PLACE), A_KICK_IN_PLACE, 1.9) } else { (n, A_KICK, 1.4) };
     f64::from(count) * f64::from(n).powf(power) / (a_kick * rate * threads * kicks_a_node.min(1.0).sqrt())
 }
 
