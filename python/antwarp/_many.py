@@ -100,7 +100,7 @@ def _read(session: _native.Session, x: Any, options: _native.Options, weight: st
         try:
             made.append(_inputs.read(session, one, options, weight).instance)
         except Error as error:
-            raise type(error)(f"instance {index}: {error}") from error
+            raise _native.of_index(index, error) from error
     return _native.Batch.of(made)
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "declarations",
     "end_all",
     "main",
+    "of_index",
     "read_tour",
     "solve",
     "solve_many",
@@ -169,6 +170,7 @@ def bound(
     initial: Sequence[int] | None = None,
     spent: float = 0.0,
 ) -> tuple[int | float, str, list[str]]: ...
+def of_index(index: int, error: Exception) -> Exception: ...
 def solve_many(
     session: Session, batch: Batch, options: Options, search: tuple[int, int], spent: float
 ) -> tuple[Any, Any, str | None]: ...

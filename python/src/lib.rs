@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use crate::input::Instance;
     #[pymodule_export]
-    use crate::many::{Batch, solve_many};
+    use crate::many::{Batch, of_index, solve_many};
     #[pymodule_export]
     use crate::options::{Options, declarations};
     #[pymodule_export]

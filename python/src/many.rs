@@ -71,16 +71,22 @@ fn each<T: Sync>(
     let one = |index: usize| make(array.index_axis(Axis(0), index)).map(Arc::new);
     // The threads of the pool do not touch Python: this thread has its lock.
     let made = session.pool.install(|| instance::parallel::collect(array.len_of(Axis(0)), &one));
-    let named = |(index, made): (usize, PyResult<_>)| made.map_err(|error| of_index(index, error));
+    let named = |(index, made): (usize, PyResult<_>)| made.map_err(|error| with_index(index, error));
     let instances = made.into_iter().enumerate().map(named).collect::<PyResult<_>>()?;
     Ok(Batch { instances })
 }
 
-/// Names the instance in an exception.
-fn of_index(index: usize, error: PyErr) -> PyErr {
-    Python::attach(|py| {
-        let text = format!("instance {index}: {}", error.value(py));
-        error.get_type(py).call1((text,)).map_or(error, PyErr::from_value)
+/// Returns the same exception with the index of an instance before its text.
+#[pyfunction]
+pub fn of_index<'py>(index: usize, error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    error.get_type().call1((format!("instance {index}: {error}"),))
+}
+
+/// The same for an exception that is on its way.
+fn with_index(index: usize, error: PyErr) -> PyErr {
+    Python::attach(|py| match of_index(index, error.value(py)) {
+        Ok(named) => PyErr::from_value(named),
+        Err(_) => error,
     })
 }
 
@@ -119,7 +125,7 @@ pub fn solve_many(
     };
     let ended = attend(py, session, (&stop, &Stop::default()), solve, &|_, _| Ok(()))?;
     let (tours, costs, note) = ended.map_err(|(index, error)| match index {
-        Some(index) => of_index(index, error),
+        Some(index) => with_index(index, error),
         None => error,
     })?;
     let nodes = |tour: &Option<Vec<u32>>, n: usize| match tour {
