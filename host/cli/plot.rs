@@ -1,14 +1,18 @@
-//! `antwarp plot`: plots runs against the time they took.
+//! `antwarp plot`: draws what runs wrote, against the time they took or on a map.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::options::MOST_NUMBERS;
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
-use crate::instance::{InstanceError, Room, Text, source};
+use crate::instance::{Cost, InstanceError, Room, Text, Unit, source};
 use crate::report::curves::{self, Line};
+use crate::report::page;
+use crate::report::route::Coordinates;
+use crate::report::svg::{Picture, on_paper};
 
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
@@ -20,7 +24,11 @@ pub struct Args {
     /// Draw each run as a line of its own: its best tour at any moment
     #[arg(long)]
     moments: bool,
-    /// Where to write the plot, an SVG; - is the standard output
+    /// Draw the tour of a run instead
+    #[arg(long, conflicts_with = "moments")]
+    map: bool,
+    /// Where to write the plot, an SVG; - is the standard output. A name that ends in .html gets the page of solve --html, with all
+    /// runs
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]
     output: Output,
 }
@@ -36,9 +44,23 @@ struct Saved {
     seconds: f64,
     stopped_by: String,
     /// The cost and the improvements, which only [moments](Args::moments) need.
-    cost: Option<f64>,
+    cost: Option<Cost>,
     #[serde(default)]
     trace: Vec<Found>,
+    bound: Option<Bound>,
+    /// The tour, which only maps need.
+    #[serde(default)]
+    tour: Vec<u32>,
+    names: Option<Vec<String>>,
+    places: Option<Vec<[f64; 2]>>,
+    #[serde(default)]
+    legs: Vec<Option<f64>>,
+}
+
+/// A lower bound.
+#[derive(Deserialize)]
+struct Bound {
+    length: Cost,
 }
 
 /// An improvement.
@@ -51,6 +73,11 @@ struct Found {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+    #[serde(default)]
+    unit: Unit,
+    coordinates: Option<Coordinates>,
+    #[serde(default)]
+    open: bool,
 }
 
 #[derive(Deserialize)]
@@ -69,21 +96,83 @@ struct Limits {
     stagnation: Option<u64>,
 }
 
+/// A run as it was written, and what is used of it here.
+struct Run<'a> {
+    path: &'a Path,
+    value: Value,
+    saved: Saved,
+}
+
 /// Plots the runs.
 pub fn run(args: Args) -> Result<Outcome> {
-    let runs: Vec<_> = args.runs.iter().map(|run| ("one of the runs", run.as_path())).collect();
-    output::check([&args.output], &runs)?;
-    let all = args.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    let inputs: Vec<_> = args.runs.iter().map(|run| ("one of the runs", run.as_path())).collect();
+    output::check([&args.output], &inputs)?;
+    let mut all = Vec::new();
+    for path in &args.runs {
+        all.extend(read(path)?);
+    }
+    match &args.output {
+        _ if args.map => draw_map(&all, &args.output)?,
+        Output::File(path)
+            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) =>
+        {
+            all.iter().try_for_each(Run::check_tour)?;
+            args.output.write(|out| page::write(out, all.iter().map(|run| &run.value)))?;
+        }
+        _ => draw_curves(all, args.moments, &args.output)?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Draws the tour of a single run.
+fn draw_map(all: &[Run<'_>], output: &Output) -> Result<()> {
+    let [run] = all else {
+        return Err(Error::Usage(format!(
+            "--map draws the tour of a single run, but there are {}",
+            all.len()
+        )));
+    };
+    run.check_tour()?;
+    let Saved { instance, tour, names, places, cost, .. } = &run.saved;
+    let (Some(coordinates), Some(places)) = (instance.coordinates, places) else {
+        return Err(run.unusable("the run has no coordinates, so there is no map".to_owned()));
+    };
+    let length = cost.map_or_else(String::new, |cost| format!(" · length {}", instance.unit.show(cost)));
+    let caption = format!("{} · {} nodes{length}", instance.name, tour.len());
+    let picture = Picture {
+        places: &on_paper(coordinates, places),
+        is_globe: coordinates == Coordinates::Degrees,
+        is_open: instance.open,
+        fixed: &[],
+        labels: names.clone().unwrap_or_default(),
+    };
+    // The places are in the order of the tour.
+    let order: Vec<u32> = (0..tour.len() as u32).collect();
+    output.write(|out| picture.write(out, &order, &caption))
+}
+
+/// Draws the gaps of runs against their time.
+fn draw_curves(all: Vec<Run<'_>>, are_moments: bool, output: &Output) -> Result<()> {
+    let gaps = Gaps::of(&all)?;
+    if !are_moments
+        && let Some(run) =
+            all.iter().find(|run| matches!(run.saved.stopped_by.as_str(), "interrupt" | "failure"))
+    {
+        let why = &run.saved.stopped_by;
+        return Err(run.unusable(format!("the run ended early: it was stopped by {why}")));
+    }
     // What all runs have in common need not be shown.
     let differ = |words: Vec<&str>| words.windows(2).any(|two| two[0] != two[1]);
-    let algorithms_differ = differ(all.iter().map(|run| run.0.algorithm.as_str()).collect());
-    let machines = all.iter().map(|run| &run.0.machine);
+    let algorithms_differ = differ(all.iter().map(|run| run.saved.algorithm.as_str()).collect());
+    let machines = all.iter().map(|run| &run.saved.machine);
     let processors =
         machines.filter(|machine| machine.backend == "cpu").map(|machine| machine.device.as_str());
     let processors_differ = differ(processors.collect());
     let mut lines: Vec<Line> = Vec::new();
     let mut points: Vec<Point> = Vec::new();
-    for ((saved, gap_percent), path) in all.into_iter().zip(&args.runs) {
+    for run in all {
+        let (saved, path) = (&run.saved, run.path);
+        let (instance, gap_percent) = gaps.of_run(&run)?;
         let Machine { backend, device, units } = &saved.machine;
         let mut machine = match (backend.as_str(), *units) {
             ("cpu", 1) => "1 thread".to_string(),
@@ -96,33 +185,85 @@ pub fn run(args: Args) -> Result<Outcome> {
         if algorithms_differ {
             machine = format!("{machine}, {}", saved.algorithm);
         }
-        if args.moments {
-            let points = moments(&saved, gap_percent).ok_or_else(|| {
+        if are_moments {
+            let points = moments(saved, gap_percent).ok_or_else(|| {
                 let problem =
                     format!("the gaps of its improvements for {} are not numbers", saved.instance.name);
                 Error::Input(InstanceError::content(path.display().to_string(), problem, HELP))
             })?;
-            lines.push(Line { instance: saved.instance.name, machine, points, is_one_run: true });
+            lines.push(Line { instance, machine, points, is_one_run: true });
             continue;
         }
-        let of_line = |line: &Line| line.instance == saved.instance.name && line.machine == machine;
+        let of_line = |line: &Line| line.instance == instance && line.machine == machine;
         let line = lines.iter().position(of_line).unwrap_or_else(|| {
-            let (instance, points) = (saved.instance.name.clone(), Vec::new());
+            let (instance, points) = (instance.clone(), Vec::new());
             lines.push(Line { instance, machine: machine.clone(), points, is_one_run: false });
             lines.len() - 1
         });
-        let run = (saved.seconds, gap_percent);
+        let seconds_and_gap = (saved.seconds, gap_percent);
         match points.iter_mut().find(|point| point.line == line && point.limits == saved.limits) {
-            Some(point) => point.runs.push(run),
-            None => points.push(Point { line, limits: saved.limits, runs: vec![run] }),
+            Some(point) => point.runs.push(seconds_and_gap),
+            None => points.push(Point { line, limits: run.saved.limits, runs: vec![seconds_and_gap] }),
         }
     }
     for point in points {
         lines[point.line].points.push(point.mean());
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    args.output.write(|out| curves::write(out, &lines))?;
-    Ok(Outcome::Done)
+    output.write(|out| curves::write(out, &lines))
+}
+
+/// What costs are compared with, for each instance.
+struct Gaps {
+    /// The name of an instance; what its plot is called, and the cost, where no best known length is known.
+    references: Vec<(String, Option<(String, f64)>)>,
+}
+
+impl Gaps {
+    /// Finds it: the best known length; else the best bound that a run has, else the shortest tour of the runs.
+    fn of(all: &[Run<'_>]) -> Result<Gaps> {
+        let mut references: Vec<(String, Option<(String, f64)>)> = Vec::new();
+        for run in all {
+            let name = &run.saved.instance.name;
+            if references.iter().any(|(known, _)| known == name) {
+                continue;
+            }
+            let own: Vec<&Saved> =
+                all.iter().map(|run| &run.saved).filter(|saved| saved.instance.name == *name).collect();
+            if own.iter().all(|saved| saved.gap_percent.is_some()) {
+                references.push((name.clone(), None));
+                continue;
+            }
+            let bounds = own.iter().filter_map(|saved| Some(saved.bound.as_ref()?.length.as_f64()));
+            let bound = bounds.reduce(f64::max);
+            let costs = own.iter().filter_map(|saved| Some(saved.cost?.as_f64()));
+            let (what, cost) = match (bound, costs.reduce(f64::min)) {
+                (Some(bound), _) => ("above the bound", bound),
+                (None, Some(cost)) => ("above the best of these runs", cost),
+                (None, None) => return Err(run.unusable("the run has no cost".to_owned())),
+            };
+            if cost.is_nan() || cost <= 0.0 {
+                let problem = format!("costs of {cost} have no gap in percent");
+                return Err(run.unusable(problem));
+            }
+            references.push((name.clone(), Some((format!("{name}, {what}"), cost))));
+        }
+        Ok(Gaps { references })
+    }
+
+    /// Returns what the plot of a run is called, and its gap in percent.
+    fn of_run(&self, run: &Run<'_>) -> Result<(String, f64)> {
+        let name = &run.saved.instance.name;
+        let reference = self.references.iter().find(|(known, _)| known == name);
+        let no_cost = || run.unusable("the run has no cost".to_owned());
+        match reference.and_then(|(_, reference)| reference.as_ref()) {
+            Some((title, reference)) => {
+                let cost = run.saved.cost.ok_or_else(no_cost)?.as_f64();
+                Ok((title.clone(), 100.0 * (cost / reference - 1.0)))
+            }
+            None => Ok((name.clone(), run.saved.gap_percent.ok_or_else(no_cost)?)),
+        }
+    }
 }
 
 /// Runs with equal limits.
@@ -146,7 +287,7 @@ impl Point {
 
 /// Returns the gap of a run after each improvement, and at its end; `None` if a value is missing or infinite.
 fn moments(saved: &Saved, gap_percent: f64) -> Option<Vec<(f64, f64)>> {
-    let best_known = saved.cost? / (1.0 + gap_percent / 100.0);
+    let best_known = saved.cost?.as_f64() / (1.0 + gap_percent / 100.0);
     let gap = |cost: f64| (100.0 * (cost / best_known - 1.0)).max(0.0);
     let found = saved.trace.iter().map(|found| (found.seconds, gap(found.cost)));
     let points = found.chain([(saved.seconds, gap_percent)]);
@@ -155,22 +296,45 @@ fn moments(saved: &Saved, gap_percent: f64) -> Option<Vec<(f64, f64)>> {
 
 const HELP: &str = "give files written by antwarp solve --json";
 
-/// Reads a run that finished, and its gap.
-fn read(path: &Path) -> Result<(Saved, f64)> {
-    let help = HELP;
-    let unusable =
-        |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
-    let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a run");
-    let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(help)))?;
-    let saved: Saved =
-        serde_json::from_slice(&bytes).map_err(|error| unusable(format!("not a saved run: {error}")))?;
-    if matches!(saved.stopped_by.as_str(), "interrupt" | "failure") {
-        return Err(unusable(format!("the run ended early: it was stopped by {}", saved.stopped_by)));
+impl Run<'_> {
+    fn unusable(&self, problem: String) -> Error {
+        unusable(self.path, problem)
     }
-    match saved.gap_percent {
-        Some(gap_percent) => Ok((saved, gap_percent)),
-        None => {
-            Err(unusable(format!("no best known length for {}, so there is no gap", saved.instance.name)))
+
+    /// Checks that everything that is known about the places is known about each of them.
+    fn check_tour(&self) -> Result<()> {
+        let Saved { tour, names, places, legs, .. } = &self.saved;
+        let count = tour.len();
+        let fits = |other: Option<usize>| other.is_none_or(|other| other == count);
+        let are_whole = fits(names.as_ref().map(Vec::len)) && fits(places.as_ref().map(Vec::len));
+        match legs.len() {
+            _ if count == 0 => Err(self.unusable("the run has no tour".to_owned())),
+            legs if are_whole && (legs == 0 || legs == count || legs + 1 == count) => Ok(()),
+            _ => Err(self.unusable("the tour has other places than its names, places or legs".to_owned())),
         }
     }
+}
+
+fn unusable(path: &Path, problem: String) -> Error {
+    Error::Input(InstanceError::content(path.display().to_string(), problem, HELP))
+}
+
+/// Reads the runs of a file: one, or one in each line, where those of statistics are left out.
+fn read(path: &Path) -> Result<Vec<Run<'_>>> {
+    let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "a run");
+    let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(HELP)))?;
+    let mut runs = Vec::new();
+    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
+        let not_saved = |error: serde_json::Error| unusable(path, format!("not a saved run: {error}"));
+        let value = value.map_err(not_saved)?;
+        if value.get("statistics").is_some() {
+            continue;
+        }
+        let saved = Saved::deserialize(&value).map_err(not_saved)?;
+        runs.push(Run { path, value, saved });
+    }
+    if runs.is_empty() {
+        return Err(unusable(path, "there is no saved run in the file".to_owned()));
+    }
+    Ok(runs)
 }

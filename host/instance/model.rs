@@ -303,7 +303,8 @@ impl Instance {
             Metric::Geom => Unit::Metres,
             _ => Unit::Own,
         };
-        let (display, distances, scale) = (self.display_points(), made.distances, made.scale);
+        let display = self.degrees().or_else(|| self.display_points());
+        let (distances, scale) = (made.distances, made.scale);
         let pairs = self.forbidden_pairs.clone();
         let forbidden_pairs = Vec::new();
         let instance = Instance { distances, scale, unit, display, forbidden: None, forbidden_pairs, ..self };
@@ -669,6 +670,21 @@ impl Instance {
         let exponent = if let Scale::Binary { exponent, .. } = self.scale { exponent } else { 0 };
         let place = |p: &[f64; 3]| if metric.is_in_degrees() { [p[1], p[0]] } else { [p[0], p[1]] };
         Some(points.iter().map(|p| place(p).map(|c| scaled(c, exponent))).collect())
+    }
+
+    /// Returns the longitude and latitude of each node, in decimal degrees, if they are places on the globe.
+    pub fn degrees(&self) -> Option<Vec<[f64; 2]>> {
+        match &self.distances {
+            Distances::Points { metric: metric @ (Metric::Geo | Metric::Geom), points } => {
+                let degrees = |coordinate| match metric {
+                    Metric::Geo => globe::radians(*metric, coordinate).to_degrees(),
+                    _ => coordinate,
+                };
+                Some(points.iter().map(|p| [p[1], p[0]].map(degrees)).collect())
+            }
+            Distances::Points { metric: Metric::Sphere, .. } => self.display.clone(),
+            _ => None,
+        }
     }
 
     /// Returns the edges that a tour must use. Their lengths count.

@@ -13,7 +13,7 @@ const ABOVE: f64 = 34.0;
 const BELOW: f64 = 30.0;
 /// Plots per row.
 const ROW: usize = 3;
-const TITLE: &str = "Gap to the best known tour, %, against seconds";
+const TITLE: &str = "Gap in percent against seconds; to the best known tour where nothing else is said";
 /// A gap this small, in percent, or smaller is drawn at the bottom.
 const LEAST: f64 = 0.003;
 /// Colours of the machines, bright enough for light and dark pages.

@@ -3,7 +3,12 @@
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
 pub mod curves;
+pub mod geojson;
+pub mod gpx;
 pub mod itinerary;
+mod mercator;
+pub mod page;
+pub mod route;
 pub mod statistics;
 pub(crate) mod summary;
 pub mod svg;
@@ -20,10 +25,13 @@ use crate::engine::{Better, Stop, StopReason};
 use crate::instance::{BestKnown, Cost, Ends, Instance, Kind, Unit};
 use crate::solver::Solution;
 use crate::solver::proof::Proof;
+use route::{Coordinates, Route};
 
 /// A finished run, with everything needed to repeat it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
+    /// The version of the JSON, that of docs/schema/run-1.schema.json.
+    pub schema: u32,
     /// The version that ran.
     pub antwarp: &'static str,
     /// The instance that was solved.
@@ -54,6 +62,8 @@ pub struct Report {
     pub gap_percent: Option<f64>,
     /// A lower bound on the length of every tour, if one was computed.
     pub bound: Option<Bounded>,
+    /// When the bound was raised, as far as that was observed; the last one is the bound.
+    pub bound_trace: Vec<Raised>,
     /// With several processes: the communication between them.
     pub islands: Option<Facts>,
     /// Seconds of the whole run; for solve, from the start of the command.
@@ -78,7 +88,14 @@ pub struct Report {
     pub tour: Vec<u32>,
     /// The names of these nodes, if the file has names.
     pub names: Option<Vec<String>>,
+    /// Where these nodes are, if that is known: longitude and latitude, or x and y.
+    pub places: Option<Vec<[f64; 2]>>,
+    /// The cost of each edge of the tour; for a closed one, the last is that of the return. `None` is forbidden.
+    pub legs: Vec<Option<f64>>,
 }
+
+/// The version of [`Report`]'s JSON. It changes when a field changes its meaning or is left out, not when there are more.
+pub const SCHEMA: u32 = 1;
 
 /// A description of an instance.
 #[derive(Clone, Debug, Serialize)]
@@ -93,6 +110,8 @@ pub struct InstanceFacts {
     pub metric: &'static str,
     /// The unit of costs.
     pub unit: Unit,
+    /// What coordinates it has, if it has any.
+    pub coordinates: Option<Coordinates>,
     /// The resolution to which edge costs are rounded internally; `None` if they are exact.
     pub resolution: Option<f64>,
     /// What was read, and how it was interpreted.
@@ -159,6 +178,15 @@ impl Known {
     pub fn gap_percent(self, cost: i64) -> Option<f64> {
         if self.other_instance || self.below_bound { None } else { gap_percent(cost, self.cost) }
     }
+}
+
+/// A lower bound, and when it was known.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Raised {
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// No tour costs less.
+    pub length: Cost,
 }
 
 /// A lower bound, compared with a tour.
@@ -284,6 +312,11 @@ impl InstanceFacts {
             },
             metric: instance.metric().map_or("EXPLICIT", |metric| metric.keyword()),
             unit: instance.unit(),
+            coordinates: match instance.metric() {
+                Some(metric) if metric.is_on_globe() => Some(Coordinates::Degrees),
+                Some(_) => Some(Coordinates::Plane),
+                None => instance.display_points().map(|_| Coordinates::Plane),
+            },
             resolution: (!instance.is_exact()).then(|| instance.resolution()),
             reading: instance.reading().map(str::to_owned),
             path: source.exists().then(|| source.to_string_lossy().into_owned()),
@@ -301,6 +334,8 @@ impl Report {
     /// Adds a lower bound. A published length below it is not one of this instance, and there is no gap to it.
     pub fn set_bound(&mut self, bound: Option<Bounded>) {
         self.bound = bound;
+        self.bound_trace =
+            bound.iter().map(|bound| Raised { seconds: self.seconds, length: bound.length }).collect();
         if let (Some(known), Some(bound)) = (self.best_known, bound) {
             let known = known.with_bound(bound.length);
             self.best_known = Some(known);
@@ -329,6 +364,19 @@ impl Report {
         });
     }
 
+    /// Adds when bounds were observed: seconds, ascending, and internal lengths. They lead to the bound of the report, if it has one.
+    pub fn set_bound_trace(&mut self, instance: &Instance, observed: &[(f64, i64)]) {
+        let Some(&last) = self.bound_trace.last() else { return };
+        let raised =
+            |&(seconds, length): &(f64, i64)| Raised { seconds, length: instance.lower_bound(length) };
+        let mut trace: Vec<Raised> =
+            observed.iter().map(raised).filter(|raised| raised.length <= last.length).collect();
+        if trace.last().is_none_or(|raised| raised.length < last.length) {
+            trace.push(last);
+        }
+        self.bound_trace = trace;
+    }
+
     /// Creates the report of a run with this solution.
     pub fn new(
         instance: &Instance,
@@ -351,7 +399,10 @@ impl Report {
             let Better { seconds, part, cost } = *better;
             allowed.then(|| Better { seconds, part, cost: instance.cost(cost) })
         };
+        let route = Route::new(instance, tour);
+        let place = |places: &Vec<[f64; 2]>| tour.iter().map(|&node| places[node as usize]).collect();
         Report {
+            schema: SCHEMA,
             antwarp: env!("CARGO_PKG_VERSION"),
             instance: InstanceFacts::new(instance, source),
             algorithm,
@@ -367,6 +418,7 @@ impl Report {
             best_known,
             gap_percent: best_known.and_then(|known| known.gap_percent(solution.cost)),
             bound: None,
+            bound_trace: Vec::new(),
             islands: None,
             seconds: solution.seconds,
             setup_seconds: solution.setup_seconds,
@@ -381,6 +433,8 @@ impl Report {
             names: instance
                 .names()
                 .map(|names| tour.iter().map(|&node| names[node as usize].clone()).collect()),
+            places: route.places.as_ref().map(|(_, places)| place(places)),
+            legs: route.legs().map(|leg| Some(leg).filter(|leg| leg.is_finite())).collect(),
         }
     }
 }
@@ -391,6 +445,7 @@ impl Report {
         self.seconds += seconds;
         self.setup_seconds += seconds;
         self.trace.iter_mut().for_each(|better| better.seconds += seconds);
+        self.bound_trace.iter_mut().for_each(|raised| raised.seconds += seconds);
     }
 }
 

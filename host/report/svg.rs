@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::mercator;
+use super::route::{Coordinates, Route, within_180};
+
 /// The longer side of the drawing.
 const SIDE: f64 = 1000.0;
 const MARGIN: f64 = 32.0;
@@ -16,11 +19,14 @@ const STYLE: &str = "\
 <style>
 .page{fill:#fbfaf7}.node{fill:#333}text{fill:#666;font:15px sans-serif}.number{font-size:11px}
 .line{stroke:#999;stroke-opacity:.3}.fixed{stroke:#e8a317}
-@media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}}
+.name{paint-order:stroke;stroke:#fbfaf7;stroke-width:3px;stroke-linejoin:round}
+@media(prefers-color-scheme:dark){.page{fill:#10151b}.node{fill:#ddd}text{fill:#9aa4ae}.name{stroke:#10151b}}
 </style>";
 
-/// Maximum number of nodes whose names are drawn.
-const LABELS: usize = 100;
+/// Maximum number of nodes whose names are drawn, where they fit.
+const LABELS: usize = 1000;
+/// Size of a letter of a name, on average, and height of a line.
+const LETTER: [f64; 2] = [6.1, 12.0];
 
 /// The places of a tour's nodes, and how to draw them.
 #[derive(Clone, Debug)]
@@ -33,8 +39,35 @@ pub struct Picture<'a> {
     pub is_open: bool,
     /// Edges that are drawn in a colour of their own.
     pub fixed: &'a [(u32, u32)],
-    /// One name per node, or none; drawn for up to a hundred nodes.
+    /// One name per node, or none; drawn where they fit, for up to a thousand nodes.
     pub labels: Vec<String>,
+}
+
+/// Draws a route, if its places are known; returns whether they are. Places on the globe are drawn in the Mercator projection.
+///
+/// # Errors
+/// If the picture cannot be written.
+pub fn draw(route: &Route<'_>, out: &mut dyn Write) -> io::Result<bool> {
+    let Some((coordinates, places)) = &route.places else { return Ok(false) };
+    let instance = route.instance;
+    let cost = instance.unit().show(instance.tour_cost(route.tour));
+    let caption = format!("{} · {} nodes · length {cost}", instance.name(), route.tour.len());
+    let picture = Picture {
+        places: &on_paper(*coordinates, places),
+        is_globe: *coordinates == Coordinates::Degrees,
+        is_open: !route.is_closed(),
+        fixed: instance.fixed_edges(),
+        labels: route.names.map(<[String]>::to_vec).unwrap_or_default(),
+    };
+    picture.write(out, route.tour, &caption).map(|()| true)
+}
+
+/// Returns where places are drawn.
+pub fn on_paper(coordinates: Coordinates, places: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    match coordinates {
+        Coordinates::Plane => places.to_vec(),
+        Coordinates::Degrees => places.iter().map(|&[x, y]| mercator::project([within_180(x), y])).collect(),
+    }
 }
 
 impl Picture<'_> {
@@ -69,11 +102,7 @@ fn write(out: &mut dyn Write, picture: &Picture<'_>, tour: &[u32], caption: &str
         }
     }
     if places.len() <= LABELS && picture.labels.len() == places.len() {
-        for (&place, label) in places.iter().zip(&picture.labels) {
-            let [x, y] = frame.place(place);
-            let (x, y) = (x + 6.0, y - 6.0);
-            writeln!(out, r#"<text class="number" x="{x:.1}" y="{y:.1}">{}</text>"#, escaped(label))?;
-        }
+        write_labels(out, picture, &frame, tour)?;
     }
     let below = height - CAPTION + 4.0;
     writeln!(out, r#"<text x="{MARGIN}" y="{below:.0}">{}</text>"#, escaped(caption))?;
@@ -104,6 +133,40 @@ fn write_tour(
         let color = color(turns * start as f64 / tour.len() as f64);
         let begin = format!(r#"<polyline stroke="{color}" points=""#);
         write_line(out, frame, is_globe, &begin, (start..=end).map(place))?;
+    }
+    Ok(())
+}
+
+/// Writes the names of places, in tour order, beside their dots: each where it covers no dot and no other name, or not at all.
+fn write_labels(out: &mut dyn Write, picture: &Picture<'_>, frame: &Frame, tour: &[u32]) -> io::Result<()> {
+    let dots: Vec<[f64; 2]> = picture.places.iter().map(|&place| frame.place(place)).collect();
+    let right = frame.width + 2.0 * MARGIN;
+    // Left, upper, right and lower side.
+    let mut taken: Vec<[f64; 4]> = Vec::new();
+    for &node in tour {
+        let (label, [x, y]) = (&picture.labels[node as usize], dots[node as usize]);
+        let [width, height] = [LETTER[0] * label.chars().count() as f64, LETTER[1]];
+        let around = [
+            [x + 6.0, y - 4.0],
+            [x - 6.0 - width, y - 4.0],
+            [x + 6.0, y + height],
+            [x - 6.0 - width, y + height],
+        ];
+        let fits = |&[left, base]: &[f64; 2]| {
+            let [upper, end] = [base - 0.8 * height, left + width];
+            let covers = |&[x, y]: &[f64; 2]| left < x && x < end && upper < y && y < base;
+            let meets =
+                |other: &[f64; 4]| left < other[2] && other[0] < end && upper < other[3] && other[1] < base;
+            left >= 0.0 && end <= right && !dots.iter().any(covers) && !taken.iter().any(meets)
+        };
+        if let Some([left, base]) = around.into_iter().find(fits) {
+            taken.push([left, base - 0.8 * height, left + width, base]);
+            writeln!(
+                out,
+                r#"<text class="number name" x="{left:.1}" y="{base:.1}">{}</text>"#,
+                escaped(label)
+            )?;
+        }
     }
     Ok(())
 }
@@ -189,9 +252,10 @@ fn color(at: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
 }
 
-/// Escapes text between tags, where control characters are not allowed.
+/// Escapes text between tags, where control characters and two others are not allowed.
 pub(super) fn escaped(text: &str) -> String {
-    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    let is_allowed = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    let text: String = text.chars().filter(is_allowed).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -242,6 +306,34 @@ mod tests {
         assert!(!svg.contains(r#"points="32.0,32.0 32.0,532.0 ""#), "{svg}");
         let (_, fixed) = svg.split_once(r#"<g class="fixed""#).unwrap();
         assert!(fixed.contains(r#"points="1032.0,32.0 32.0,32.0 ""#), "{svg}");
+    }
+
+    #[test]
+    fn names_stand_where_they_fit() {
+        let mut out = Vec::new();
+        // Two places almost in one, and a name that is wider than the picture.
+        let places = &[[0.0, 0.0], [0.01, 0.0], [10.0, 5.0], [5.0, 5.0]];
+        let labels = vec!["one".to_owned(), "two".to_owned(), "three".to_owned(), "four ".repeat(100)];
+        let picture = Picture { places, is_globe: false, is_open: false, fixed: &[], labels };
+        picture.write(&mut out, &[0, 1, 2, 3], "").unwrap();
+        let svg = String::from_utf8(out).unwrap();
+        let names = ["one", "two", "three"].map(|name| svg.matches(&format!(">{name}</text>")).count());
+        assert_eq!(names, [1, 1, 1], "{svg}");
+        assert!(!svg.contains("four"), "{svg}");
+        let x = |name: &str| svg.lines().find(|line| line.contains(name)).unwrap().split('"').nth(3).unwrap();
+        assert_eq!((x("one"), x("three")), ("38.0", "995.5"));
+        assert_ne!(x("two"), "38.0");
+    }
+
+    #[test]
+    fn places_on_the_globe_are_projected() {
+        let instance =
+            crate::instance::Instance::from_degrees("p", vec![[0.0, 0.0], [60.0, 10.0], [0.0, 10.0]]);
+        let (instance, mut out) = (instance.unwrap(), Vec::new());
+        assert!(draw(&Route::new(&instance, &[0, 1, 2]), &mut out).unwrap());
+        let svg = String::from_utf8(out).unwrap();
+        // 75.456 degrees of the equator high, and 10 wide: a quarter at least.
+        assert!(svg.contains(r#"viewBox="0 0 314 1094""#), "{svg}");
     }
 
     #[test]

@@ -140,6 +140,8 @@ class Solver:
         )
         if why_cpu is not None:
             _log.info("solving on the CPU: %s", why_cpu)
+        if labels is not None and not all(isinstance(label, int) for label in labels):
+            outcome = outcome.named([str(label) for label in labels])
         solution = Solution(outcome, labels)
         for warning in solution.report["warnings"][len(instance.warnings) :]:
             _log.warning("%s", warning)

@@ -33,7 +33,7 @@ class Outcome:
     def of(cls, outcome: _native.Outcome | Outcome) -> Outcome:
         if isinstance(outcome, Outcome):
             return outcome
-        formats = ("tour", "csv", "json", "svg")
+        formats = ("tour", "csv", "json", "svg", "html") + (("geojson", "gpx") if outcome.is_on_globe else ())
         files = {format: zlib.compress(outcome.contents(format)) for format in formats}
         return cls({name: getattr(outcome, name) for name in _FACTS}, outcome.report(), files)
 
@@ -46,5 +46,8 @@ class Outcome:
     def svg(self) -> str | None:
         return zlib.decompress(self._files["svg"]).decode() or None
 
+    def contents(self, format: str) -> bytes:
+        return zlib.decompress(self._files[format])
+
     def save(self, path: str | os.PathLike[str], format: str) -> None:
-        _native.write_file(path, zlib.decompress(self._files[format]))
+        _native.write_file(path, self.contents(format))

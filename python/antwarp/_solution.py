@@ -11,7 +11,7 @@ from typing import Any
 from . import _native, _pickled
 from ._errors import InputError
 
-_FORMATS = {".tour": "tour", ".csv": "csv", ".json": "json", ".svg": "svg"}
+_FORMATS = {f".{format}": format for format in ("tour", "csv", "json", "geojson", "gpx", "html", "svg")}
 
 
 class Solution:
@@ -80,10 +80,12 @@ class Solution:
         return list(zip(self.tour, ends))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the tour to a file: .tour (TSPLIB), .csv (a place in each line), .json (all facts) or .svg.
+        """Writes the tour to a file: .tour (TSPLIB), .csv (a place in each line), .json (all facts), .geojson, .gpx (a route for
+        navigation devices), .html (a page with a map) or .svg.
 
         Raises:
-            ValueError: if the name ends in none of these, or there is no picture of places that have none.
+            ValueError: if the name ends in none of these, there is no picture of places that have none, or .geojson and .gpx are
+                asked for places that are not latitudes and longitudes.
             OSError: if the file cannot be written.
         """
         ending = os.path.splitext(os.fspath(path))[1].lower()
@@ -91,6 +93,8 @@ class Solution:
             raise ValueError(f"{os.fspath(path)}: the name must end in {', '.join(_FORMATS)}")
         if ending == ".svg":
             self._places("picture")
+        if ending in (".geojson", ".gpx"):
+            self._require_globe("GeoJSON" if ending == ".geojson" else "GPX")
         self._outcome.save(os.fspath(path), _FORMATS[ending])
 
     def _places(self, what: str) -> list[tuple[float, float]]:
@@ -138,22 +142,24 @@ class Solution:
         cells = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
         return f"<table>{cells}</table>{self._outcome.svg() or ''}"
 
+    def _require_globe(self, format: str) -> None:
+        if not self._outcome.is_on_globe:
+            raise InputError(f"{format} is for latitudes and longitudes, which this input does not have")
+
     def to_geojson(self) -> dict[str, Any]:
-        """Returns the tour as a GeoJSON feature collection: a line, then a point for each place in tour order.
+        """Returns the tour as a GeoJSON feature collection: a line, then a point for each place in tour order, with its `position`
+        from 1, `name`, `leg` (the cost from the previous place) and `total`.
 
         Raises:
             InputError: if the places are not latitudes and longitudes.
         """
-        if not self._outcome.is_on_globe:
-            raise InputError("GeoJSON is for latitudes and longitudes, which this input does not have")
-        places = [list(place) for place in self._places("GeoJSON")]
-        order = self.order if self._outcome.is_open else self.order + self.order[:1]
-        line = {"type": "LineString", "coordinates": [places[place] for place in order]}
-        features: list[dict[str, Any]] = [_feature(line, {"cost": self.cost})]
-        for position, (place, name) in enumerate(zip(self.order, self.tour)):
-            point = {"type": "Point", "coordinates": places[place]}
-            features.append(_feature(point, {"position": position, "name": str(name)}))
-        return {"type": "FeatureCollection", "features": features}
+        self._require_globe("GeoJSON")
+        collection: dict[str, Any] = json.loads(self._outcome.contents("geojson"))
+        return collection
+
+    def to_html(self) -> str:
+        """Returns a page with a map of the tour and the course of the run. It needs no network."""
+        return bytes(self._outcome.contents("html")).decode()
 
     def to_networkx(self) -> Any:
         """Returns the tour as a graph of networkx: directed if costs are, with the attribute `weight`."""
@@ -164,7 +170,3 @@ class Solution:
         for (one, other), cost in zip(self.edges(), self._outcome.edge_costs):
             graph.add_edge(one, other, weight=cost)
         return graph
-
-
-def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "Feature", "geometry": geometry, "properties": properties}

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use antwarp::instance::{Cost, Instance, Metric, atomic_file, tour_file};
-use antwarp::report::svg::Picture;
-use antwarp::report::{Report, itinerary};
+use antwarp::report::route::Route;
+use antwarp::report::{Report, geojson, gpx, itinerary, page, svg};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -18,16 +18,21 @@ pub struct Outcome {
     instance: Arc<Instance>,
     tour: Vec<u32>,
     report: Report,
+    /// What the caller calls the places, in the order of their numbers, if not as the instance does.
+    names: Option<Vec<String>>,
 }
 
 impl Outcome {
     pub fn new(instance: Arc<Instance>, tour: Vec<u32>, report: Report) -> Outcome {
-        Outcome { instance, tour, report }
+        Outcome { instance, tour, report, names: None }
     }
 
     fn write(&self, format: &str, mut out: &mut dyn Write) -> io::Result<()> {
         match format {
-            "csv" => itinerary::write(&self.instance, &self.tour, out),
+            "csv" => itinerary::write(&self.route(), out),
+            "geojson" => geojson::write(&self.route(), out),
+            "gpx" => gpx::write(&self.route(), out),
+            "html" => page::write(out, [&self.report]),
             "json" => {
                 serde_json::to_writer(&mut out, &self.report)?;
                 writeln!(out)
@@ -38,17 +43,12 @@ impl Outcome {
     }
 
     fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(places) = self.instance.display_points() else { return Ok(()) };
-        let cost = self.instance.unit().show(self.report.cost);
-        let caption = format!("{} · {} nodes · length {cost}", self.instance.name(), self.tour.len());
-        let picture = Picture {
-            places: &places,
-            is_globe: self.is_on_globe(),
-            is_open: self.instance.ends().is_some(),
-            fixed: self.instance.fixed_edges(),
-            labels: self.instance.names().map(|names| names.to_vec()).unwrap_or_default(),
-        };
-        picture.write(out, &self.tour, &caption)
+        svg::draw(&self.route(), out).map(drop)
+    }
+
+    fn route(&self) -> Route<'_> {
+        let route = Route::new(&self.instance, &self.tour);
+        Route { names: self.names.as_deref().or(route.names), ..route }
     }
 }
 
@@ -114,10 +114,20 @@ impl Outcome {
         self.instance.edges(&self.tour).map(|(from, to)| self.instance.edge_cost(from, to)).collect()
     }
 
-    /// The facts of the run as JSON, without what is long: the tour and the trace.
+    /// The facts of the run as JSON, without what is long: the tour with its names, places and legs, and the trace.
     fn report(&self) -> PyResult<String> {
-        let (tour, names, trace) = (Vec::new(), None, Vec::new());
-        serde_json::to_string(&Report { tour, names, trace, ..self.report.clone() }).map_err(error::bug)
+        let (tour, names, places, legs, trace) = (Vec::new(), None, None, Vec::new(), Vec::new());
+        let short = Report { tour, names, places, legs, trace, ..self.report.clone() };
+        serde_json::to_string(&short).map_err(error::bug)
+    }
+
+    /// The same with names for all places, in the order of their numbers, which the files then have.
+    fn named(&self, names: Vec<String>) -> PyResult<Outcome> {
+        let name = |&node: &u32| names.get(node as usize).cloned();
+        let in_order: Option<Vec<String>> = self.tour.iter().map(name).collect();
+        let in_order = in_order.ok_or_else(|| error::bug("there is not a name for each place"))?;
+        let report = Report { names: Some(in_order), ..self.report.clone() };
+        Ok(Outcome { report, names: Some(names), instance: self.instance.clone(), tour: self.tour.clone() })
     }
 
     /// A picture, if there are places.
@@ -127,7 +137,7 @@ impl Outcome {
         Ok(String::from_utf8(picture).ok().filter(|picture| !picture.is_empty()))
     }
 
-    /// What is in a file of this format: "tour" (TSPLIB), "csv", "json" or "svg".
+    /// What is in a file of this format: "tour" (TSPLIB), "csv", "geojson", "gpx", "html", "json" or "svg".
     fn contents(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
         py.detach(|| {
             let mut contents = Vec::new();

@@ -74,6 +74,7 @@ def test_geojson() -> None:
     line, *points = collection["features"]
     assert line["geometry"]["coordinates"][0] == line["geometry"]["coordinates"][-1]
     assert [point["properties"]["name"] for point in points] == solution.tour
+    assert [point["properties"]["position"] for point in points] == list(range(1, len(points) + 1))
     for point in points:
         lat, lon = CITIES.loc[point["properties"]["name"]]
         assert point["geometry"]["coordinates"] == pytest.approx([lon, lat])
@@ -92,7 +93,7 @@ def test_graphs_of_tours() -> None:
 
 def test_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
     solution = antwarp.solve(CITIES)
-    for ending in ["tour", "csv", "json", "svg"]:
+    for ending in ["tour", "csv", "json", "geojson", "gpx", "html", "svg"]:
         solution.save(tmp_path / f"a.{ending}")
         solution.save(str(tmp_path / f"b.{ending.upper()}"))
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending.upper()}").read_bytes()
@@ -102,6 +103,13 @@ def test_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert float(rows[-1]["total"]) == pytest.approx(solution.cost)
     report = json.loads((tmp_path / "a.json").read_text())
     assert report["cost"] == solution.cost and [node - 1 for node in report["tour"]] == solution.order
+    # All of them have the names of the frame.
+    assert [row["name"] for row in rows[:-1]] == report["names"] == solution.tour
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == solution.to_html()
+    assert all(name in (tmp_path / f"a.{ending}").read_text() for name in solution.tour for ending in ["gpx", "svg", "html"])
+    for ending in ["geojson", "gpx"]:
+        with pytest.raises(antwarp.InputError, match="latitudes"):
+            antwarp.solve(POINTS).save(tmp_path / f"c.{ending}")
     for name in ["tour", "a.png", "a.tour.gz"]:
         with pytest.raises(ValueError, match="must end in"):
             solution.save(tmp_path / name)
@@ -146,7 +154,8 @@ def test_solutions_travel_between_processes(x: object, tmp_path) -> None:  # typ
     assert other.edges() == solution.edges() and other._repr_html_() == solution._repr_html_()
     assert list(other.to_networkx().edges(data=True)) == list(solution.to_networkx().edges(data=True))
     assert len(other.plot().lines) == 1
-    for ending in (".tour", ".csv", ".json", ".svg"):
+    assert other.to_html() == solution.to_html()
+    for ending in (".tour", ".csv", ".json", ".svg", ".html"):
         solution.save(tmp_path / f"one{ending}")
         other.save(tmp_path / f"other{ending}")
         assert (tmp_path / f"one{ending}").read_bytes() == (tmp_path / f"other{ending}").read_bytes()

@@ -19,6 +19,7 @@ mod bound;
 mod checkpoints;
 mod colonies;
 mod field;
+mod formats;
 mod genetic;
 mod haste;
 mod help;
@@ -48,6 +49,7 @@ fn main() -> std::process::ExitCode {
             checkpoints::TESTS,
             colonies::TESTS,
             field::TESTS,
+            formats::TESTS,
             genetic::TESTS,
             haste::TESTS,
             help::TESTS,

@@ -163,7 +163,7 @@ pub(super) struct Outputs {
     /// Show the whole tour; without it, only the first and last twenty places if there are more than 40
     #[arg(long)]
     pub(super) print_tour: bool,
-    /// Write the places in tour order, one per line, as CSV: their names, coordinates and costs along the way
+    /// Write the places in tour order as CSV: their names, coordinates and costs along the way
     #[arg(long, value_name = "FILE|-")]
     pub(super) csv: Option<Output>,
     /// Write the tour as a TSPLIB tour file
@@ -172,6 +172,17 @@ pub(super) struct Outputs {
     /// Write the tour, all settings and all facts of the run as JSON
     #[arg(long, value_name = "FILE|-")]
     pub(super) json: Option<Output>,
+    /// Write the tour and the places in its order as GeoJSON, if places are latitudes and longitudes
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) geojson: Option<Output>,
+    /// Write the tour as a GPX route for navigation devices, if places are latitudes and longitudes
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) gpx: Option<Output>,
+    /// Write a page that shows the tour on a map and the course of the run
+    ///
+    /// It is a single file for any browser, and needs no network
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) html: Option<Output>,
     /// Write a picture of the tour
     #[arg(long, value_name = "FILE|-")]
     pub(super) svg: Option<Output>,

@@ -11,8 +11,8 @@ use super::args::Outputs;
 use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
 use crate::instance::{Instance, Metric, tour_file};
-use crate::report::svg::Picture;
-use crate::report::{Report, itinerary};
+use crate::report::route::Route;
+use crate::report::{Report, geojson, gpx, itinerary, page, svg};
 use crate::solver::genetic::Individuals;
 use crate::solver::proof::Proof;
 use crate::solver::{Solution, SolveError};
@@ -28,7 +28,7 @@ pub(super) fn write_tour(output: &Output, instance: &Instance, tour: &[u32]) -> 
 
 /// Writes the places in tour order.
 pub(super) fn write_csv(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
-    output.write(|out| itinerary::write(instance, tour, out))
+    output.write(|out| itinerary::write(&Route::new(instance, tour), out))
 }
 
 /// Writes a line of JSON.
@@ -37,19 +37,51 @@ pub(super) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::
     writeln!(out)
 }
 
-/// Writes a picture of a tour, if its places have coordinates; returns whether they have.
-pub(super) fn write_svg(output: &Output, instance: &Instance, tour: &[u32]) -> Result<bool> {
-    let Some(places) = instance.display_points() else { return Ok(false) };
-    let cost = instance.unit().show(instance.tour_cost(tour));
-    let caption = format!("{} · {} nodes · length {cost}", instance.name(), tour.len());
-    let picture = Picture {
-        places: &places,
-        is_globe: instance.metric().is_some_and(Metric::is_on_globe),
-        is_open: instance.ends().is_some(),
-        fixed: instance.fixed_edges(),
-        labels: instance.names().map(|names| names.to_vec()).unwrap_or_default(),
-    };
-    output.write(|out| picture.write(out, tour, &caption)).map(|()| true)
+/// A format that shows where the tour goes, and what it needs.
+pub(super) struct Drawing {
+    /// Its option.
+    pub option: &'static str,
+    /// The file.
+    pub output: fn(&Outputs) -> &Option<Output>,
+    /// Whether it is for latitudes and longitudes only.
+    needs_degrees: bool,
+    write: fn(&Route<'_>, &mut dyn Write) -> io::Result<()>,
+}
+
+/// All such formats.
+pub(super) const DRAWINGS: [Drawing; 3] = [
+    Drawing {
+        option: "--geojson",
+        output: |outputs| &outputs.geojson,
+        needs_degrees: true,
+        write: geojson::write,
+    },
+    Drawing { option: "--gpx", output: |outputs| &outputs.gpx, needs_degrees: true, write: gpx::write },
+    Drawing {
+        option: "--svg",
+        output: |outputs| &outputs.svg,
+        needs_degrees: false,
+        write: |route, out| svg::draw(route, out).map(drop),
+    },
+];
+
+impl Drawing {
+    /// Says why there is no such file of an instance; `None` if there is one.
+    pub(super) fn missing(&self, instance: &Instance) -> Option<&'static str> {
+        let is_on_globe = instance.metric().is_some_and(Metric::is_on_globe);
+        match self.needs_degrees {
+            true if !is_on_globe => Some("has no latitudes and longitudes"),
+            false if instance.metric().is_none() && instance.display_points().is_none() => {
+                Some("has no coordinates")
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the file.
+    pub(super) fn write(&self, output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
+        output.write(|out| (self.write)(&Route::new(instance, tour), out))
+    }
 }
 
 impl Plan {
@@ -69,7 +101,8 @@ impl Plan {
             (true, self.write_tour(solution)),
             (true, self.write_csv(solution)),
             (true, self.write_json(report)),
-            (false, self.write_svg(solution)),
+            (false, self.write_drawings(solution)),
+            (false, self.write_html(report)),
             (false, self.write_population(solution, individuals)),
             (false, self.write_certificate(proof)),
         ] {
@@ -120,9 +153,20 @@ impl Plan {
         output.write(|out| json_line(out, report)).map(|()| true)
     }
 
-    fn write_svg(&self, solution: &Solution) -> Result<bool> {
-        let Some(output) = &self.outputs.svg else { return Ok(false) };
-        write_svg(output, &self.instance, &solution.tour)
+    /// Writes all of them; the first error is reported.
+    fn write_drawings(&self, solution: &Solution) -> Result<bool> {
+        let written = DRAWINGS.iter().filter_map(|drawing| {
+            let output = (drawing.output)(&self.outputs).as_ref()?;
+            Some(drawing.write(output, &self.instance, &solution.tour))
+        });
+        // An error must not keep the next one from being written.
+        let written: Vec<Result<()>> = written.collect();
+        written.into_iter().collect::<Result<()>>().map(|()| false)
+    }
+
+    fn write_html(&self, report: &Report) -> Result<bool> {
+        let Some(output) = &self.outputs.html else { return Ok(false) };
+        output.write(|out| page::write(out, [report])).map(|()| false)
     }
 
     /// Writes the certificate of a proof.
@@ -238,7 +282,7 @@ impl Plan {
         if let Some(path) = kept {
             text += &format!("{:<12} {}\n", "tour file", path.display());
         } else if self.outputs.all().next().is_none() {
-            text += &format!("{:<12} none written: use --tour, --csv, --json or --svg FILE\n", "files");
+            text += &format!("{:<12} none written: use --tour, --csv, --json or --html FILE\n", "files");
         }
         for (name, output) in self.outputs.named() {
             // There is no checkpoint of a run that ended before the first one was due.
@@ -265,6 +309,9 @@ impl Outputs {
             ("tour file", &self.tour),
             ("csv", &self.csv),
             ("json", &self.json),
+            ("geojson", &self.geojson),
+            ("gpx", &self.gpx),
+            ("html", &self.html),
             ("svg", &self.svg),
             ("population", &self.save_population),
             ("certificate", &self.certificate),

@@ -185,7 +185,7 @@ fn lead(
             Arc::new(Voyager { from: 0, cost, tour })
         });
         let keeper = better.and_then(|better| Keeper::begin(scope, plan, (better, known), &line));
-        let proven = RefCell::new(None);
+        let (proven, raised) = (RefCell::new(None), Mutex::new(Vec::new()));
         let deliver =
             |solution: &Solution, islands: Option<Facts>, individuals: Option<&mut Individuals<'_>>| {
                 if plan.bound {
@@ -204,6 +204,7 @@ fn lead(
                 report.limits.target = plan.target.map(cost_of).or(report.limits.target);
                 let proof = proven.borrow_mut().take();
                 report.set_best_bound(&plan.instance, solution, (bound, proof.as_ref()));
+                report.set_bound_trace(&plan.instance, &taken(&raised));
                 report.islands = islands;
                 report.begun_before(reading);
                 let is_proven = solution.stopped_by == StopReason::Optimal
@@ -255,6 +256,13 @@ fn lead(
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
         let show = |progress: &Progress| {
             line.show(progress, reading);
+            let found = || beside.as_ref().and_then(beside::Search::found);
+            if let Some(bound) = progress.proof.map(|proof| proof.bound).or_else(found) {
+                let mut raised = taken(&raised);
+                if raised.last().is_none_or(|&(_, last)| last < bound) {
+                    raised.push((progress.seconds, bound));
+                }
+            }
             let is_proven =
                 beside.as_ref().is_some_and(|beside| beside.proves(&plan.instance, progress.best_cost));
             if is_proven && crew.is_none() && !is_optimal.swap(true, Ordering::Relaxed) {
@@ -324,8 +332,8 @@ fn lead(
 }
 
 /// Takes what is shared with the thread of the search.
-fn taken(checkpoints: &Mutex<Option<Checkpoints>>) -> MutexGuard<'_, Option<Checkpoints>> {
-    checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
+fn taken<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
@@ -473,9 +481,11 @@ impl Plan {
         let instance = args.reading.open_quietly(args.instance(), args.outputs.quiet)?;
         let (instance, start) = args.shape.apply(instance)?;
         check_resolution(&instance)?;
-        if args.outputs.svg.is_some() && instance.display_points().is_none() {
-            let why = "has no coordinates, so there is nothing to draw: leave out --svg";
-            return Err(Error::Usage(format!("{} {why}", instance.name())));
+        for drawing in deliver::DRAWINGS.iter().filter(|drawing| (drawing.output)(&args.outputs).is_some()) {
+            if let Some(missing) = drawing.missing(&instance) {
+                let (name, option) = (instance.name(), drawing.option);
+                return Err(Error::Usage(format!("{name} {missing}: leave out {option}")));
+            }
         }
         if args.bound {
             bounds::check(&instance)?;

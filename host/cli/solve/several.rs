@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::super::output::{self, Output};
 use super::super::{Error, Outcome, Result};
-use super::deliver::{json_line, write_csv, write_svg, write_tour};
+use super::deliver::{DRAWINGS, json_line, write_csv, write_tour};
 use super::settings::Wanted;
 use super::{Args, Asked, Prove, facts, refuse_forbidden};
 use crate::backend::{Backend, Choice};
@@ -27,11 +27,12 @@ use crate::solver::proof::{self as proving, When};
 use crate::solver::{Algorithm, Solution, check_resolution, placement};
 
 /// Options that are for a single run of a single instance.
-const ALONE: [&str; 9] = [
+const ALONE: [&str; 10] = [
     "bound",
     "certificate",
     "checkpoint",
     "every",
+    "html",
     "load_population",
     "print_tour",
     "resume",
@@ -65,10 +66,11 @@ impl Args {
         if !are_instances {
             return self.check_outputs();
         }
+        let drawings = DRAWINGS.iter().map(|drawing| (drawing.option, (drawing.output)(&self.outputs)));
         let outputs =
-            [("--tour", &self.outputs.tour), ("--csv", &self.outputs.csv), ("--svg", &self.outputs.svg)];
-        for (name, output) in outputs.into_iter().filter_map(|(name, output)| Some((name, output.as_ref()?)))
-        {
+            [("--tour", &self.outputs.tour), ("--csv", &self.outputs.csv)].into_iter().chain(drawings);
+        let outputs: Vec<_> = outputs.collect();
+        for (name, output) in outputs.iter().filter_map(|(name, output)| Some((name, output.as_ref()?))) {
             if !matches!(output, Output::File(path) if path.is_dir()) {
                 let why = "with several instances, give an existing folder, in which each gets a file";
                 return Err(Error::Usage(format!("{name}: {why}")));
@@ -574,11 +576,16 @@ impl Several<'_> {
         let (instance, outputs) = (&read.instance, &self.args.outputs);
         if let Some(Best { tour, .. }) = &runs.best {
             self.write_tours(entry, runs, false)?;
-            if let Some(output) = self.output(entry, &outputs.svg, "--svg")
-                && !write_svg(&output, instance, tour)?
-            {
-                let path = entry.path.display();
-                output::tell(&format!("antwarp: {path} has no coordinates, so it has no picture"));
+            for drawing in &DRAWINGS {
+                let output = self.output(entry, (drawing.output)(outputs), drawing.option);
+                match (output, drawing.missing(instance)) {
+                    (Some(_), Some(missing)) => {
+                        let (path, option) = (entry.path.display(), drawing.option);
+                        output::tell(&format!("antwarp: {path} {missing}, so it gets no file of {option}"));
+                    }
+                    (Some(output), None) => drawing.write(&output, instance, tour)?,
+                    (None, _) => {}
+                }
             }
         }
         if self.args.runs.is_none() {

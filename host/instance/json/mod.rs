@@ -464,14 +464,14 @@ impl Json<'_> {
         let kinds: Vec<&str> =
             all.filter_map(|feature| feature.pointer("/geometry/type")?.as_str()).collect();
         // A route drawn along with the points is not a place.
-        let lines = kinds.iter().filter(|kind| **kind == "LineString").count();
+        let is_line = |kind: &str| matches!(kind, "LineString" | "MultiLineString");
+        let lines = kinds.iter().filter(|kind| is_line(kind)).count();
         let points: Value;
         let mut value = value;
         if lines > 0 && kinds.contains(&"Point") {
-            let is_line =
-                |feature: &Value| feature.pointer("/geometry/type").is_some_and(|kind| kind == "LineString");
+            let kind = |feature: &Value| feature.pointer("/geometry/type")?.as_str().map(is_line);
             let mut features = value.get("features").and_then(Value::as_array).cloned().unwrap_or_default();
-            features.retain(|feature| !is_line(feature));
+            features.retain(|feature| kind(feature) != Some(true));
             points = serde_json::json!({ "features": features });
             value = &points;
             notes.push(if lines == 1 {
