@@ -661,4 +661,14 @@ mod tests {
             assert_eq!(problem.original(list), lists.of(node));
         }
     }
+
+    #[test]
+    fn other_neighbours_replace_those_of_a_problem() {
+        let instance = generate::uniform(60, 8).unwrap();
+        let start: Vec<u32> = (0..60).map(|i| i * 7 % 60).collect();
+        let (few, many) = (nearest(&instance, 5), nearest(&instance, 9));
+        let made = Problem::for_search(&instance, &many, start.clone());
+        let changed = Problem::for_search(&instance, &few, start).with_neighbors(&many);
+        assert_eq!((changed.search_k, &changed.neighbors), (made.search_k, &made.neighbors));
+    }
 }

@@ -14,6 +14,8 @@ const LANDMARKS: usize = 24;
 const FEWEST: usize = 8;
 /// Largest mean difference between costs and distances, as a share of the mean cost.
 const TOLERANCE: f64 = 0.2;
+/// A second axis whose square is this part of the first one's is what rounding left.
+const NEGLIGIBLE: f64 = 1e-9;
 /// Steps of the power iteration. It does not have to converge if two directions are equally long: any two of that plane are right.
 const STEPS: usize = 100;
 
@@ -42,14 +44,24 @@ pub fn embedded(instance: &Instance) -> Option<Vec<[f64; 2]>> {
     let mut products: Vec<Vec<f64>> =
         (0..count).map(|i| (0..count).map(|j| product(i, j)).collect()).collect();
     let mut axes = Vec::new();
+    let mut first = 0.0;
     for _ in 0..2 {
-        let (length, axis) = longest_axis(&products)?;
+        let Some((length, axis)) = longest_axis(&products).filter(|(length, _)| *length > NEGLIGIBLE * first)
+        else {
+            // All are on a line.
+            axes.push(vec![0.0; count]);
+            break;
+        };
+        first = length;
         for i in 0..count {
             for j in 0..count {
                 products[i][j] -= length * axis[i] * axis[j];
             }
         }
         axes.push(axis.iter().map(|x| x / length.sqrt() / 2.0).collect::<Vec<f64>>());
+    }
+    if axes.len() < 2 {
+        return None;
     }
     let place = |node: usize| {
         let along = |axis: &[f64]| {
@@ -142,7 +154,7 @@ mod tests {
 
     #[test]
     fn few_directed_or_equal_nodes_have_none() {
-        let few = generate::uniform(FEWEST as u64 as usize - 1, 1).unwrap();
+        let few = generate::uniform(FEWEST - 1, 1).unwrap();
         assert!(embedded(&matrix_of(&few, |_, _| 0)).is_none());
         let heap = Instance::from_points("heap", Metric::Euc2d, vec![[3.0; 3]; 50]).unwrap();
         assert!(embedded(&matrix_of(&heap, |_, _| 0)).is_none());
@@ -155,7 +167,11 @@ mod tests {
     fn a_line_has_places() {
         let line = (0..100).map(|i| [f64::from(i * 37 % 100), 5.0, 0.0]).collect();
         let line = Instance::from_points("line", Metric::Euc2d, line).unwrap();
-        // A second axis of no length is no axis.
-        let _ = embedded(&matrix_of(&line, |_, _| 0));
+        let places = embedded(&matrix_of(&line, |_, _| 0)).expect("places");
+        for (i, j) in [(0, 1), (7, 20), (50, 99)] {
+            let far = f64::from(line.distance(i as u32, j as u32));
+            assert!(((places[i][0] - places[j][0]).abs() - far).abs() < 0.01, "{i} {j}");
+            assert!((places[i][1] - places[j][1]).abs() < 0.01);
+        }
     }
 }

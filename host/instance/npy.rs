@@ -309,4 +309,16 @@ mod tests {
             assert!(error.starts_with("a.npy: ") && error.contains(reason), "{reason}: {error}");
         }
     }
+
+    #[test]
+    fn a_file_longer_than_its_array_is_refused_whatever_its_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let short = file("'<f8'", false, "(4, 2)", &[0; 64]);
+        for more in [8, 1 << 20, 3 << 20] {
+            let path = folder.path().join("a.npy");
+            std::fs::write(&path, [&short[..], &vec![0; more]].concat()).unwrap();
+            let error = Instance::open(&path).unwrap_err().to_string();
+            assert!(error.contains("4 x 2"), "{error}");
+        }
+    }
 }

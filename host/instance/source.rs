@@ -129,6 +129,10 @@ fn load_by(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>, in_pieces: 
         let file = shown(path);
         let room = room(Text { file: &file, bytes: &bytes })?;
         let no_room = |shortage| Text { file: &file, bytes: b"" }.no_room(&room.of, shortage);
+        // This much has been read already.
+        if room.bytes < BESIDE {
+            return Err(room.exceeded(&file));
+        }
         memory::check(room.memory).map_err(no_room)?;
         if in_pieces && let Some(whole) = load_in_pieces(path, &bytes, room.bytes) {
             return Ok(whole);

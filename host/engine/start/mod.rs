@@ -50,7 +50,8 @@ impl Start {
 /// section 4), or node 0 with seed 0. The tour does not depend on threads.
 ///
 /// The nearest-neighbour tour replaces the greedy one if edges are directed, and the space-filling curve if there are no
-/// coordinates. In the latter case, the greedy one replaces quick Borůvka.
+/// coordinates and no places to which the costs [fit](antwarp_instance::embedded). The greedy one replaces quick Borůvka if there are
+/// no coordinates.
 ///
 /// # Panics
 /// If `lists` do not belong to this instance.
@@ -95,7 +96,8 @@ fn of_plain(instance: &Instance, start: Start, lists: &NeighborLists, seed: u64,
     }
 }
 
-/// Returns the nodes along a space-filling curve, the gap last; `None` if there are no coordinates.
+/// Returns the nodes along a space-filling curve, the gap last; `None` if there are no coordinates and no places to which the costs
+/// [fit](antwarp_instance::embedded).
 pub fn along_a_curve(instance: &Instance) -> Option<Vec<u32>> {
     let mut order = space_filling::hilbert(instance)?;
     if let Some(gap) = instance.gap() {
@@ -120,7 +122,8 @@ pub fn is_lattice(instance: &Instance, lists: &NeighborLists) -> bool {
     2 * tied >= instance.len()
 }
 
-/// Returns whether the two nodes nearest to one are hardly ever near each other: then costs do not come from places of any kind.
+/// Returns whether the two nodes nearest to one are hardly ever near each other, as where costs are drawn at random. Distances of
+/// places have this, too, where there are a hundred dimensions or more.
 pub fn is_by_chance(lists: &NeighborLists) -> bool {
     let n = lists.ids.len() / lists.k.max(1);
     let are_near = |v: &u32| match lists.of(*v) {
@@ -258,5 +261,21 @@ mod tests {
         }
         assert_eq!(counts.len(), 6);
         assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn costs_of_chance_are_told_from_those_of_places() {
+        let places = generate::uniform(400, 3).unwrap();
+        let all = |cost: &dyn Fn(u32, u32) -> i32| {
+            let cost = |at: u32| {
+                let (i, j) = (at / 400, at % 400);
+                if i == j { 0 } else { cost(i.min(j), i.max(j)) }
+            };
+            Instance::from_matrix("m", (0..400 * 400).map(cost).collect()).unwrap()
+        };
+        let drawn = all(&|i, j| (u64::from(i * 400 + j).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as i32);
+        assert!(is_by_chance(&nearest(&drawn, 8)));
+        let ways = all(&|i, j| places.distance(i, j));
+        assert!(!is_by_chance(&nearest(&ways, 8)) && !is_by_chance(&nearest(&places, 8)));
     }
 }

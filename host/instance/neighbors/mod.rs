@@ -185,15 +185,29 @@ fn by_comparison(instance: &Instance, nodes: Vec<u32>, k: usize, watch: &Watch) 
     Neighborhood { k, nodes, ids }
 }
 
-/// Fills a list with the nodes that are nearest by a row of a matrix. Few of them are nearer than those found before, so what remains of
-/// a long row is a comparison for each node.
+/// Length of a list up to which each node is put into its place in it.
+const SHORT: usize = 64;
+
+/// Fills a list with the nodes that are nearest by a row of a matrix.
 fn nearest_in_row(row: &[i32], (from, nodes): (u32, &[u32]), found: &mut Vec<u64>, list: &mut [u32]) {
     found.clear();
+    // Distances are not negative.
+    let nearness = |to: u32| (row[to as usize] as u64) << 32 | u64::from(to);
+    let others = nodes.iter().copied().filter(|&to| to != from);
+    if list.len() > SHORT {
+        found.extend(others.map(nearness));
+        if found.len() > list.len() {
+            found.select_nth_unstable(list.len() - 1);
+            found.truncate(list.len());
+        }
+        found.sort_unstable();
+        list.iter_mut().zip(found).for_each(|(to, nearness)| *to = *nearness as u32);
+        return;
+    }
+    // Few are nearer than those found before: what remains of a long row is a comparison for each node.
     let mut farthest = u64::MAX;
-    for &to in nodes {
-        // Distances are not negative.
-        let nearness = (row[to as usize] as u64) << 32 | u64::from(to);
-        if nearness >= farthest || to == from {
+    for nearness in others.map(nearness) {
+        if nearness >= farthest {
             continue;
         }
         if found.len() == list.len() {
@@ -398,5 +412,18 @@ pub(super) mod tests {
     fn one_node_has_no_neighbors() {
         let instance = Instance::from_points("one", Metric::Euc2d, vec![[0.0; 3]]).unwrap();
         assert_eq!(nearest(&instance, 5), NeighborLists { k: 0, ids: vec![] });
+    }
+
+    #[test]
+    fn long_lists_of_a_matrix_begin_like_short_ones() {
+        let places = generate::uniform(150, 9).unwrap();
+        let cost = |at: u32| if at / 150 == at % 150 { 0 } else { places.distance(at / 150, at % 150) / 7 };
+        let matrix = Instance::from_matrix("m", (0..150 * 150).map(cost).collect()).unwrap();
+        let lists = [1, SHORT, SHORT + 1, 149].map(|k| nearest(&matrix, k));
+        for node in 0..150 {
+            let all = lists[3].of(node);
+            assert!(all.is_sorted_by_key(|&to| (matrix.distance(node, to), to)));
+            assert!(lists.iter().all(|lists| all.starts_with(lists.of(node))));
+        }
     }
 }
