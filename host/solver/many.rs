@@ -26,7 +26,7 @@ pub const MOST_NODES: usize = small::MOST_NODES as usize;
 /// Longest segment of a kick.
 const SEGMENT: u32 = 50;
 /// The first temperature, as a share of the mean length of an edge.
-const TEMPERATURE: f32 = 0.2;
+const TEMPERATURE: f32 = 0.4;
 /// Most instances that GPUs get at once: their nodes have numbers of 32 bits.
 #[cfg(feature = "cuda")]
 const MOST_AT_ONCE: usize = 1 << 20;

@@ -158,18 +158,6 @@ struct Path {
 }
 
 impl Path {
-    /// Returns the position of a place of the path.
-    #[inline(always)]
-    fn position(self, place: u32) -> u32 {
-        if self.is_forward {
-            let p = self.origin + place;
-            if p >= self.n { p - self.n } else { p }
-        } else {
-            let p = self.origin + self.n - place;
-            if p >= self.n { p - self.n } else { p }
-        }
-    }
-
     /// Returns the place of a position.
     #[inline(always)]
     fn place(self, position: u32) -> u32 {
@@ -590,16 +578,21 @@ impl<D: Distance> Small<D> {
     unsafe fn remove(self, [t1, t2, t3]: [u32; 3], sum: i64, path: Path, swaps: bool) -> Option<Found> {
         // SAFETY: nodes are below n.
         unsafe {
-            let node_at = |place: u32| self.at(path.position(place));
-            let place_of = |node: u32| path.place(self.position(node));
-            let c = place_of(t3);
+            // The nodes after and before a position, along the path.
+            let beside = |p: u32| {
+                let (next, last) = (self.at(self.after(p)), self.at(self.before(p)));
+                if path.is_forward { (next, last) } else { (last, next) }
+            };
+            let p3 = self.position(t3);
+            let c = path.place(p3);
             if c == 1 {
                 return None;
             }
-            let t4 = node_at(if swaps { c + 1 } else { c - 1 });
+            let (behind, ahead) = beside(p3);
+            let t4 = if swaps { behind } else { ahead };
             let sum = sum + self.far(t3, t4);
             if !swaps {
-                let gain = sum - self.far(t4, t1);
+                let gain = sum - self.far(t1, t4);
                 if gain > 0 {
                     return Some(Found { gain, kind: TWO, ends: [t1, t2, t3, t4, t3, t4] });
                 }
@@ -613,35 +606,26 @@ impl<D: Distance> Small<D> {
                     break;
                 }
                 j += 1;
-                if t5 == t3 || t5 == t1 {
-                    continue;
-                }
-                let e = place_of(t5);
+                let p5 = self.position(t5);
+                let e = path.place(p5);
+                let (behind, ahead) = beside(p5);
+                // With few branches: where nodes are is unpredictable.
+                let is_other = (t5 != t3) & (t5 != t1);
                 if swaps {
-                    if e > c {
-                        continue;
-                    }
-                    let t6 = node_at(e + 1);
-                    let gain = sum + self.far(t5, t6) - self.far(t6, t1);
-                    if gain > 0 {
-                        return Some(Found { gain, kind: SWAPPED, ends: [t1, t2, t3, t4, t5, t6] });
-                    }
-                    if e == 0 {
-                        continue;
-                    }
-                    let t6 = node_at(e - 1);
-                    let gain = sum + self.far(t5, t6) - self.far(t6, t1);
-                    if gain > 0 {
-                        return Some(Found { gain, kind: BOTH_TURNED, ends: [t1, t2, t3, t4, t5, t6] });
+                    let one = sum + self.far(t5, behind) - self.far(t1, behind);
+                    let two = sum + self.far(t5, ahead) - self.far(t1, ahead);
+                    let (is_one, is_two) =
+                        ((one > 0) & is_other & (e < c), (two > 0) & is_other & (e < c) & (e != 0));
+                    if is_one | is_two {
+                        let (gain, kind, t6) =
+                            if is_one { (one, SWAPPED, behind) } else { (two, BOTH_TURNED, ahead) };
+                        return Some(Found { gain, kind, ends: [t1, t2, t3, t4, t5, t6] });
                     }
                 } else {
                     // The path from t2 to t4 is reversed by then.
-                    let t6 = node_at(if e < c { e + 1 } else { e - 1 });
-                    if t6 == t4 {
-                        continue;
-                    }
-                    let gain = sum + self.far(t5, t6) - self.far(t6, t1);
-                    if gain > 0 {
+                    let t6 = if e < c { behind } else { ahead };
+                    let gain = sum + self.far(t5, t6) - self.far(t1, t6);
+                    if (gain > 0) & is_other & (t6 != t4) {
                         return Some(Found { gain, kind: TURNED, ends: [t1, t2, t3, t4, t5, t6] });
                     }
                 }

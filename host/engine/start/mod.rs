@@ -251,6 +251,22 @@ mod tests {
     }
 
     #[test]
+    fn costs_of_chance_are_told_from_those_of_places() {
+        let n: u32 = 400;
+        let draws = |at: u32| antwarp_core::rng::Stream::new(1, (at / n).min(at % n), (at / n).max(at % n));
+        let costs = (0..n * n).map(|at| draws(at).step(0).below(0, 1000) as i32).collect();
+        let chance = Instance::from_matrix("chance", costs).unwrap();
+        assert!(is_by_chance(&nearest(&chance, 8)));
+        let places = [generate::uniform(n as usize, 1), generate::clustered(n as usize, 9, 1)];
+        for instance in places.map(Result::unwrap) {
+            assert!(!is_by_chance(&nearest(&instance, 8)) && !is_by_chance(&quadrant(&instance, 8)));
+        }
+        let space = (0..n).map(|i| [7919, 104_729, 1_299_709].map(|z| f64::from(i) * f64::from(z) % 1000.0));
+        let space = Instance::from_points("space", Metric::Euc3d, space.collect()).unwrap();
+        assert!(!is_by_chance(&nearest(&space, 8)));
+    }
+
+    #[test]
     fn a_seed_fixes_the_random_order() {
         assert_eq!(random(1000, 1), random(1000, 1));
         assert_ne!(random(1000, 1), random(1000, 2));

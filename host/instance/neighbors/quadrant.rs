@@ -346,6 +346,44 @@ mod tests {
         assert_eq!(quadrant(&instance, 4).of(5), [4, 6, 13, 11]);
     }
 
+    /// Returns how many nodes can be reached from node 0 along edges of lists, in either direction.
+    fn reached(lists: &NeighborLists) -> usize {
+        let n = lists.ids.len() / lists.k;
+        let mut beside = vec![Vec::new(); n];
+        for (at, &to) in lists.ids.iter().enumerate() {
+            beside[at / lists.k].push(to as usize);
+            beside[to as usize].push(at / lists.k);
+        }
+        let (mut seen, mut waiting) = (vec![false; n], vec![0]);
+        while let Some(node) = waiting.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                waiting.extend(&beside[node]);
+            }
+        }
+        seen.into_iter().filter(|&is_seen| is_seen).count()
+    }
+
+    #[test]
+    fn lists_by_costs_lead_out_of_clusters() {
+        let n = 120;
+        let place = |i: u32| [i % 2 * 5000 + i * 37 % 101, i / 2 % 2 * 5000 + i * 53 % 97, 0].map(f64::from);
+        let points = Instance::from_points("four", Metric::Euc2d, (0..n).map(place).collect()).unwrap();
+        let costs = (0..n * n).map(|at| points.distance(at / n, at % n)).collect();
+        let matrix = Instance::from_matrix("m", costs).unwrap();
+        let lists = quadrant(&matrix, 8);
+        for from in 0..n {
+            let near: Vec<(i32, u32)> =
+                lists.of(from).iter().map(|&to| (matrix.distance(from, to), to)).collect();
+            assert!(near.is_sorted_by(|a, b| a < b) && near.iter().all(|&(_, to)| to != from));
+        }
+        assert_eq!((reached(&nearest(&matrix, 8)), reached(&lists)), (30, 120));
+        // Without places they are the nearest.
+        let draw = |at: u32| (at / n).min(at % n) * 7919 % 601 + (at / n).max(at % n) * 104_729 % 503;
+        let chance = (0..n * n).map(|at| (draw(at) * draw(at) % 1009) as i32).collect();
+        let chance = Instance::from_matrix("chance", chance).unwrap();
+        assert_eq!(quadrant(&chance, 8), nearest(&chance, 8));
+    }
+
     #[test]
     fn the_date_line_divides_nothing() {
         let places =

@@ -32,8 +32,11 @@ use settings::Plan;
 pub use settings::{Acceptance, LinKernighanSettings, NeighborKind};
 pub(super) use settings::{MOST_CHAINS, MOST_STEPS};
 
-/// Nodes from which tours that are to be crossed are kicked in place. What was measured has 318 nodes or more.
-const FEWEST_IN_PLACE: u32 = 200;
+/// Nodes from which tours that are to be crossed are kicked in place. Random starts of fewer differ more.
+const FEWEST_IN_PLACE: u32 = 1500;
+/// The same on up to so many threads, where making random starts takes too long for short runs. What was measured has 318 nodes or more.
+const FEWEST_IN_PLACE_ON_FEW: u32 = 200;
+const FEW_THREADS: u32 = 2;
 /// Nodes up to which they are: the more nodes, the longer the segments that moves reverse.
 const MOST_IN_PLACE: u32 = 7_500;
 
@@ -125,6 +128,7 @@ fn solve_as_numbered(
     let share = if cross::is_restarted(n) || is_counted { None } else { Turns::so_far().share_since(before) };
     let means = Means::of(backend, share.map_or(1.0, |share| share.max(LEAST_SHARE)));
     let crosses_by_trials = |time: Duration| cross::several(free_nodes(instance), means, time).is_some();
+    let fewest_in_place = if means.threads <= FEW_THREADS { FEWEST_IN_PLACE_ON_FEW } else { FEWEST_IN_PLACE };
     // On lattices, long walks and deeper moves find what short kicks do not.
     let in_place = backend.is_cpu()
         && contact.post.is_none()
@@ -133,7 +137,7 @@ fn solve_as_numbered(
         && !is_by_chance
         // Large instances do not restart. With time enough, trials make better tours for the one crossing.
         && (cross::is_restarted(n) || !stop.time.is_some_and(crosses_by_trials))
-        && (FEWEST_IN_PLACE..=MOST_IN_PLACE).contains(&n);
+        && (fewest_in_place..=MOST_IN_PLACE).contains(&n);
     let own = Force {
         seed: settings.seed,
         time: stop.time.map(|time| time.as_secs_f64()),
