@@ -118,7 +118,7 @@ impl<'a> Route<'a> {
 
 /// Returns the same longitude from -180 to 180.
 pub(super) fn within_180(longitude: f64) -> f64 {
-    if longitude.abs() <= 180.0 { longitude } else { (longitude + 180.0).rem_euclid(360.0) - 180.0 }
+    if longitude.abs() <= 180.0 { longitude } else { longitude - 360.0 * (longitude / 360.0).round() }
 }
 
 /// Formats a cost; empty for a forbidden edge.

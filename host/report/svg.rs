@@ -320,7 +320,9 @@ mod tests {
         let names = ["one", "two", "three"].map(|name| svg.matches(&format!(">{name}</text>")).count());
         assert_eq!(names, [1, 1, 1], "{svg}");
         assert!(!svg.contains("four"), "{svg}");
-        let x = |name: &str| svg.lines().find(|line| line.contains(name)).unwrap().split('"').nth(3).unwrap();
+        let x = |name: &str| {
+            svg.lines().find(|line| line.contains(&format!(">{name}<"))).unwrap().split('"').nth(3).unwrap()
+        };
         assert_eq!((x("one"), x("three")), ("38.0", "995.5"));
         assert_ne!(x("two"), "38.0");
     }

@@ -72,10 +72,9 @@ fn all_formats_have_the_same_places_in_the_same_order() {
         for (at, (point, name)) in features[1..].iter().zip(&names).enumerate() {
             assert_eq!((of(point, "name"), of(point, "position")), (json!(name), json!(at + 1)));
             assert_eq!(point["geometry"]["coordinates"], report["places"][at]);
-            assert_eq!(
-                of(point, "total").as_f64().unwrap(),
-                report["legs"].as_array().unwrap()[..at].iter().map(|leg| leg.as_f64().unwrap()).sum::<f64>()
-            );
+            let legs = &report["legs"].as_array().unwrap()[..at];
+            let so_far: f64 = legs.iter().map(|leg| leg.as_f64().unwrap()).sum();
+            assert!((of(point, "total").as_f64().unwrap() - so_far).abs() < 1e-6);
         }
         assert_eq!(features.len(), 7);
         let route = text(&gpx);
@@ -96,7 +95,7 @@ fn all_formats_have_the_same_places_in_the_same_order() {
 
 fn formats_for_degrees_are_refused_elsewhere() {
     let folder = Folder::new(8);
-    let matrix = folder.file("m.csv", b"0 1 2\n1 0 3\n2 3 0\n");
+    let matrix = folder.file("m.csv", b"0 1 2 4\n1 0 3 4\n2 3 0 4\n4 4 4 0\n");
     for option in ["--geojson", "--gpx"] {
         for instance in [&folder.instance, &matrix] {
             let file = folder.path("none");
@@ -240,10 +239,15 @@ fn plot_makes_pages_and_maps_of_what_runs_wrote() {
     antwarp(&["plot", &one, "--map", "-o", &map]).assert().success().stdout("");
     let svg = text(&map);
     assert!(svg.contains(">A &amp; B</text>") && svg.matches("<circle").count() == 6, "{svg}");
-    // The same picture as that of the run.
+    // The same picture as that of the run, whose places come in the order of the file.
     let picture = folder.path("run.svg");
     solve(&[&stops, "-q", "--svg", &picture]).assert().success();
-    assert_eq!(svg, text(&picture));
+    let lines = |svg: &str| {
+        let mut lines: Vec<String> = svg.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(lines(&svg), lines(&text(&picture)));
     antwarp(&["plot", &all, "--map"]).assert().code(2).stderr(contains("there are 2"));
     let mut cut = read(&one);
     cut["names"] = json!(["A"]);
@@ -307,7 +311,7 @@ fn several_runs_write_each_format() {
     names.sort();
     assert_eq!(names, ["random.svg", "stops.geojson", "stops.gpx", "stops.svg"]);
     let line = [&stops, "--runs", "2", "--html", &folder.path("a.html")];
-    solve(&line).assert().code(2).stderr(contains("`html` is for one run"));
+    solve(&line).assert().code(2).stderr(contains("--html is for one run"));
 }
 
 /// A file of numpy with this header and these numbers.
@@ -344,7 +348,7 @@ fn arrays_of_numpy_are_instances() {
     let costs: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n != at % n))).collect();
     let shape = format!("'fortran_order': True, 'shape': ({n}, {n}), ");
     let matrix = folder.file("ones.npy", &npy(&shape, &costs));
-    let run = solve(&[&matrix, "--iterations", "0n", "--json", "-"]).assert();
+    let run = solve(&[&matrix, "--iterations", "1", "--json", "-"]).assert();
     let run = run.success().stderr(contains("800 x 800").or(contains("800")));
     let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
     assert_eq!(report["cost"], 800);

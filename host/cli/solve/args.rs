@@ -163,7 +163,7 @@ pub(super) struct Outputs {
     /// Show the whole tour; without it, only the first and last twenty places if there are more than 40
     #[arg(long)]
     pub(super) print_tour: bool,
-    /// Write the places in tour order as CSV: their names, coordinates and costs along the way
+    /// Write the places in tour order as CSV: names, coordinates, costs so far
     #[arg(long, value_name = "FILE|-")]
     pub(super) csv: Option<Output>,
     /// Write the tour as a TSPLIB tour file

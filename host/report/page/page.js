@@ -52,8 +52,7 @@
     latitude: (y) => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI,
   };
 
-  const within180 = (longitude) =>
-    Math.abs(longitude) <= 180 ? longitude : (((longitude + 180) % 360) + 360) % 360 - 180;
+  const within180 = (longitude) => (Math.abs(longitude) <= 180 ? longitude : longitude - 360 * Math.round(longitude / 360));
 
   // --- Runs of the same instance, with the places they share ---
 
@@ -448,19 +447,27 @@
     context.font = '11px system-ui, "DejaVu Sans", sans-serif';
     context.textBaseline = "alphabetic";
     context.beginPath();
+    // The bar of the scale is in the corner; a number has its place before the next one.
+    let free = 150;
     for (const longitude of visible(west, east, 180)) {
       const at = mercator.x(longitude) * scale + x;
       context.moveTo(at, top);
       context.lineTo(at, bottom);
-      // The bar of the scale is in the corner.
-      if (at > 150) context.fillText(name(longitude, "E", "W"), at + 3, bottom - 4);
+      const text = name(longitude, "E", "W");
+      const wide = context.measureText(text).width;
+      if (at < free || at + 3 + wide > right) continue;
+      context.fillText(text, at + 3, bottom - 4);
+      free = at + wide + 10;
     }
+    free = bottom - 18;
     for (const latitude of visible(south, north, 85)) {
       const at = mercator.y(latitude) * scale + y;
       context.moveTo(left, at);
       context.lineTo(right, at);
       const text = name(latitude, "N", "S");
+      if (at > free) continue;
       context.fillText(text, right - 4 - context.measureText(text).width, at - 3);
+      free = at - 16;
     }
     context.stroke();
   }
