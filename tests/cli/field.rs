@@ -447,7 +447,7 @@ fn a_tour_is_shown_and_written_with_names() {
     assert!(table.contains("\"Bonn, am Rhein\",3,4,") && table.trim_end().ends_with(",12"), "{table}");
     assert!(std::fs::read_to_string(svg).unwrap().contains(">Bonn, am Rhein</text>"));
     // Nothing asked for: how to save it.
-    solve(&[&names]).assert().success().stdout(contains("--tour, --csv, --json or --svg FILE"));
+    solve(&[&names]).assert().success().stdout(contains("--tour, --csv, --json or --html FILE"));
     let quiet = solve(&[&names, "--quiet"]).assert().success();
     assert!(quiet.get_output().stderr.is_empty());
 }
