@@ -32,7 +32,7 @@ pub fn write(route: &Route<'_>, mut out: &mut dyn Write) -> io::Result<()> {
             "closed": route.is_closed(),
         },
     });
-    write!(out, "{{\"type\":\"FeatureCollection\",\"features\":[\n")?;
+    writeln!(out, "{{\"type\":\"FeatureCollection\",\"features\":[")?;
     serde_json::to_writer(&mut out, &line)?;
     // The return to the first place is no other place.
     for stop in route.stops().take(route.tour.len()) {
