@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
 use std::process::{Command as Process, Stdio};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
