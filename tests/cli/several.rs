@@ -1,6 +1,7 @@
 //! Several instances, and several runs of one, in one command. On the CPU.
 
 use std::fs;
+#[cfg(unix)]
 use std::time::Duration;
 
 use predicates::prelude::*;
