@@ -74,7 +74,7 @@ linux() {
     local triple=$processor-unknown-linux-gnu folder=$work/antwarp-$version-linux-$processor
     kernels
     tools
-    ANTWARP_KERNELS=require cargo zigbuild --release --locked --bin antwarp --target "$triple.$glibc"
+    ANTWARP_KERNELS=require cargo zigbuild --release --locked --features serve --bin antwarp --target "$triple.$glibc"
     install -D "$target/$triple/release/antwarp" "$folder/bin/antwarp"
     share "$folder/bin/antwarp" "$folder/share"
     highs "$folder"
@@ -94,7 +94,7 @@ share() {
     "$program" completions zsh >"$share/zsh/site-functions/_antwarp"
     "$program" completions fish >"$share/fish/vendor_completions.d/antwarp.fish"
     cp README.md CHANGELOG.md CITATION.cff LICENSE-MIT LICENSE-APACHE "$share/doc/antwarp/"
-    scripts/licences.py >"$share/doc/antwarp/LICENSE-THIRD-PARTY"
+    scripts/licences.py --features serve >"$share/doc/antwarp/LICENSE-THIRD-PARTY"
 }
 
 # The program looks for HiGHS there.

@@ -16,6 +16,8 @@ mod plot;
 mod progress;
 mod reading;
 mod search;
+#[cfg(feature = "serve")]
+mod serve;
 mod setting_options;
 mod shape;
 mod shell;
@@ -85,6 +87,9 @@ enum Command {
     Check(check::Args),
     /// Plot the lengths of tours against the time they took.
     Plot(plot::Args),
+    /// Answer requests for tours over HTTP, as VROOM and OSRM do.
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     /// Generate a random instance.
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
@@ -153,6 +158,13 @@ fn printed(error: clap::Error) -> Error {
     {
         return error::once(Error::Usage(format!("{old} is now called {new}")));
     }
+    if cfg!(not(feature = "serve"))
+        && error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::InvalidSubcommand) == Some(&ContextValue::String("serve".to_owned()))
+    {
+        let why = "this antwarp was built without `serve`: build it with --features serve (docs/serve.md)";
+        return error::once(Error::Usage(why.to_owned()));
+    }
     let status = error.exit_code() as u8;
     if launched().is_some_and(|place| place.rank > 0) {
         return if status == 0 { Error::Printed(status) } else { error::quiet(status) };
@@ -193,6 +205,8 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
         Command::Bound(args) => bound::run(args),
         Command::Check(args) => check::run(args),
         Command::Plot(args) => plot::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Bench(args) => bench::run(*args),

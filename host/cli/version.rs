@@ -3,11 +3,12 @@
 use crate::exact::simplex::Highs;
 
 /// Features that change what the program can do, and whether it has them.
-const FEATURES: [(&str, bool); 4] = [
+const FEATURES: [(&str, bool); 5] = [
     ("cli", cfg!(feature = "cli")),
     ("cuda", cfg!(feature = "cuda")),
     ("highs", cfg!(feature = "highs")),
     ("mpi", cfg!(feature = "mpi")),
+    ("serve", cfg!(feature = "serve")),
 ];
 
 /// Describes the build. HiGHS is looked for, so this is made only for those who ask.

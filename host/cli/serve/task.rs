@@ -1,0 +1,123 @@
+//! What all interfaces ask for: a tour of an instance in a limited time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::refusal::{Kind, Refusal};
+use crate::backend::Choice;
+use crate::engine::Stop;
+use crate::instance::{Ends, Instance, InstanceError};
+use crate::solver::{Solution, SolveError, Solver};
+
+/// The limits of every request.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Most nodes of an instance.
+    pub nodes: usize,
+    /// The longest search that a request may ask for.
+    pub most_time: Duration,
+    /// The longest search for a request that asks for no time.
+    pub time: Duration,
+    /// Metres a second, where durations are computed from great-circle distances.
+    pub speed: f64,
+}
+
+impl Limits {
+    /// Rejects instances that are too large.
+    pub fn check_nodes(&self, nodes: usize) -> Result<(), Refusal> {
+        if nodes <= self.nodes {
+            return Ok(());
+        }
+        let text = format!("{nodes} places are more than the {} that this server takes", self.nodes);
+        Err(Refusal::new(Kind::TooLarge, text))
+    }
+
+    /// Returns the time of a search, given the seconds that a request asks for.
+    pub fn time(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
+        let Some(seconds) = asked else { return Ok(self.time) };
+        let most = self.most_time;
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(time) if time <= most => Ok(time),
+            _ => {
+                let text = format!("time is {seconds}: give seconds from 0 to {}", most.as_secs_f64());
+                Err(Refusal::new(Kind::Value, text))
+            }
+        }
+    }
+}
+
+/// A search.
+pub struct Task {
+    /// What to solve.
+    pub instance: Instance,
+    /// Where an open path starts and ends.
+    pub ends: Option<Ends>,
+    /// The node that a closed tour is written from.
+    pub first: Option<u32>,
+    /// How long to search.
+    pub time: Duration,
+    /// The seed of all random numbers.
+    pub seed: Option<u64>,
+}
+
+/// A tour.
+pub struct Found {
+    /// The instance.
+    pub instance: Instance,
+    /// Its tour, and how it was found.
+    pub solution: Solution,
+}
+
+impl Task {
+    /// Searches on the threads of the current pool until the time is up, the tour is proven, further search is unlikely to help, or
+    /// the flag is set.
+    pub fn solve(self, interrupt: &Arc<AtomicBool>) -> Result<Found, Refusal> {
+        let instance = self.instance.with_ends(self.ends);
+        let stop = Stop { may_settle: true, interrupt: interrupt.clone(), ..Stop::after(self.time) };
+        let solver = Solver::default().backend(Choice::Cpu).seed(self.seed.unwrap_or(1));
+        let mut solution = solver.solve(&instance, stop).map_err(refused)?;
+        solution.conclude(&instance, self.first);
+        let forbidden = instance.forbidden_steps(&solution.tour);
+        if let Some((from, to)) = forbidden.first() {
+            let text = format!(
+                "no tour was found that uses only pairs with a cost: the best one goes from {from} to {to}"
+            );
+            return Err(Refusal::new(Kind::NoTour, text));
+        }
+        if !instance.tour_cost(&solution.tour).as_f64().is_finite() {
+            return Err(Refusal::new(Kind::Value, "the cost of the tour is beyond the range of numbers"));
+        }
+        Ok(Found { instance, solution })
+    }
+}
+
+/// Returns an instance, or why there is none.
+pub fn made(instance: Result<Instance, InstanceError>) -> Result<Instance, Refusal> {
+    instance.map_err(|error| Refusal::new(Kind::Value, error.to_string()))
+}
+
+/// Returns an instance of great-circle distances between places given as longitude and latitude.
+pub fn on_the_globe(places: &[[f64; 2]]) -> Result<Instance, Refusal> {
+    let is_off = |[longitude, latitude]: &[f64; 2]| !(longitude.abs() <= 180.0 && latitude.abs() <= 90.0);
+    if let Some(at) = places.iter().position(is_off) {
+        let [longitude, latitude] = places[at];
+        let text = format!(
+            "place {at} is at longitude {longitude}, latitude {latitude}: give the longitude (-180 to 180) first, then the latitude (-90 to 90)"
+        );
+        return Err(Refusal::new(Kind::Value, text));
+    }
+    let swapped = places.iter().map(|&[longitude, latitude]| [latitude, longitude]).collect();
+    made(Instance::from_degrees("request", swapped))
+}
+
+fn refused(error: SolveError) -> Refusal {
+    let kind = match &error {
+        SolveError::Settings(_) | SolveError::Unsupported { .. } | SolveError::Shape(_) => Kind::NoTour,
+        SolveError::NoThread(_)
+        | SolveError::Backend(_)
+        | SolveError::CutShort { .. }
+        | SolveError::Wrong { .. } => Kind::Failed,
+    };
+    Refusal::new(kind, error.to_string())
+}
