@@ -73,6 +73,7 @@ struct Found {
 #[derive(Deserialize)]
 struct Named {
     name: String,
+    fingerprint: Option<String>,
     #[serde(default)]
     unit: Unit,
     coordinates: Option<Coordinates>,
@@ -215,23 +216,52 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool, output: &Output) -> Result<
 
 /// What costs are compared with, for each instance.
 struct Gaps {
-    /// The name of an instance; what its plot is called, and the cost, where no best known length is known.
-    references: Vec<(String, Option<(String, f64)>)>,
+    references: Vec<Reference>,
+}
+
+/// What costs of an instance are compared with.
+struct Reference {
+    name: String,
+    fingerprint: Option<String>,
+    /// What its plot is called.
+    title: String,
+    /// The cost, where no best known length is known.
+    cost: Option<f64>,
+}
+
+impl Reference {
+    fn is_of(&self, instance: &Named) -> bool {
+        (&self.name, &self.fingerprint) == (&instance.name, &instance.fingerprint)
+    }
 }
 
 impl Gaps {
     /// Finds it: the best known length; else the best bound that a run has, else the shortest tour of the runs.
     fn of(all: &[Run<'_>]) -> Result<Gaps> {
-        let mut references: Vec<(String, Option<(String, f64)>)> = Vec::new();
+        let mut references: Vec<Reference> = Vec::new();
         for run in all {
-            let name = &run.saved.instance.name;
-            if references.iter().any(|(known, _)| known == name) {
+            let Named { name, fingerprint, .. } = &run.saved.instance;
+            if references.iter().any(|known| known.is_of(&run.saved.instance)) {
                 continue;
             }
-            let own: Vec<&Saved> =
-                all.iter().map(|run| &run.saved).filter(|saved| saved.instance.name == *name).collect();
+            // Others may have this name, too.
+            let title = match references.iter().filter(|known| known.name == *name).count() {
+                0 => name.clone(),
+                others => format!("{name} ({})", others + 1),
+            };
+            let mut add = |title: String, cost| {
+                references.push(Reference {
+                    name: name.clone(),
+                    fingerprint: fingerprint.clone(),
+                    title,
+                    cost,
+                });
+            };
+            let is_own =
+                |saved: &&Saved| (&saved.instance.name, &saved.instance.fingerprint) == (name, fingerprint);
+            let own: Vec<&Saved> = all.iter().map(|run| &run.saved).filter(is_own).collect();
             if own.iter().all(|saved| saved.gap_percent.is_some()) {
-                references.push((name.clone(), None));
+                add(title, None);
                 continue;
             }
             let bounds = own.iter().filter_map(|saved| Some(saved.bound.as_ref()?.length.as_f64()));
@@ -246,23 +276,21 @@ impl Gaps {
                 let problem = format!("costs of {cost} have no gap in percent");
                 return Err(run.unusable(problem));
             }
-            references.push((name.clone(), Some((format!("{name}, {what}"), cost))));
+            add(format!("{title}, {what}"), Some(cost));
         }
         Ok(Gaps { references })
     }
 
     /// Returns what the plot of a run is called, and its gap in percent.
     fn of_run(&self, run: &Run<'_>) -> Result<(String, f64)> {
-        let name = &run.saved.instance.name;
-        let reference = self.references.iter().find(|(known, _)| known == name);
+        let reference = self.references.iter().find(|known| known.is_of(&run.saved.instance));
         let no_cost = || run.unusable("the run has no cost".to_owned());
-        match reference.and_then(|(_, reference)| reference.as_ref()) {
-            Some((title, reference)) => {
-                let cost = run.saved.cost.ok_or_else(no_cost)?.as_f64();
-                Ok((title.clone(), 100.0 * (cost / reference - 1.0)))
-            }
-            None => Ok((name.clone(), run.saved.gap_percent.ok_or_else(no_cost)?)),
-        }
+        let Reference { title, cost, .. } = reference.ok_or_else(no_cost)?;
+        let gap = match cost {
+            Some(reference) => 100.0 * (run.saved.cost.ok_or_else(no_cost)?.as_f64() / reference - 1.0),
+            None => run.saved.gap_percent.ok_or_else(no_cost)?,
+        };
+        Ok((title.clone(), gap))
     }
 }
 

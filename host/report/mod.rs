@@ -88,9 +88,9 @@ pub struct Report {
     pub tour: Vec<u32>,
     /// The names of these nodes, if the file has names.
     pub names: Option<Vec<String>>,
-    /// Where these nodes are, if that is known: longitude and latitude, or x and y.
+    /// Where these nodes are, if that is known and was [added](Report::add_route): longitude and latitude, or x and y.
     pub places: Option<Vec<[f64; 2]>>,
-    /// The cost of each edge of the tour; for a closed one, the last is that of the return. `None` is forbidden.
+    /// The cost of each edge of the tour, if they were added; for a closed one, the last is that of the return. `None` is forbidden.
     pub legs: Vec<Option<f64>>,
 }
 
@@ -110,6 +110,8 @@ pub struct InstanceFacts {
     pub metric: &'static str,
     /// The unit of costs.
     pub unit: Unit,
+    /// A hash of all that tours and their costs depend on, as 16 hexadecimal digits, if the [route](Report::add_route) was added.
+    pub fingerprint: Option<String>,
     /// What coordinates it has, if it has any.
     pub coordinates: Option<Coordinates>,
     /// The resolution to which edge costs are rounded internally; `None` if they are exact.
@@ -312,6 +314,7 @@ impl InstanceFacts {
             },
             metric: instance.metric().map_or("EXPLICIT", |metric| metric.keyword()),
             unit: instance.unit(),
+            fingerprint: None,
             coordinates: match instance.metric() {
                 Some(metric) if metric.is_on_globe() => Some(Coordinates::Degrees),
                 Some(_) => Some(Coordinates::Plane),
@@ -399,8 +402,6 @@ impl Report {
             let Better { seconds, part, cost } = *better;
             allowed.then(|| Better { seconds, part, cost: instance.cost(cost) })
         };
-        let route = Route::new(instance, tour);
-        let place = |places: &Vec<[f64; 2]>| tour.iter().map(|&node| places[node as usize]).collect();
         Report {
             schema: SCHEMA,
             antwarp: env!("CARGO_PKG_VERSION"),
@@ -433,13 +434,23 @@ impl Report {
             names: instance
                 .names()
                 .map(|names| tour.iter().map(|&node| names[node as usize].clone()).collect()),
-            places: route.places.as_ref().map(|(_, places)| place(places)),
-            legs: route.legs().map(|leg| Some(leg).filter(|leg| leg.is_finite())).collect(),
+            places: None,
+            legs: Vec::new(),
         }
     }
 }
 
 impl Report {
+    /// Adds what a map shows: where the places of its tour are, and the costs between them; and the fingerprint, by which runs of the same
+    /// instance are known. All of it takes some 50 bytes a node.
+    pub fn add_route(&mut self, instance: &Instance, tour: &[u32]) {
+        let route = Route::new(instance, tour);
+        let place = |places: &Vec<[f64; 2]>| tour.iter().map(|&node| places[node as usize]).collect();
+        self.places = route.places.as_ref().map(|(_, places)| place(places));
+        self.legs = route.legs().map(|leg| Some(leg).filter(|leg| leg.is_finite())).collect();
+        self.instance.fingerprint = Some(format!("{:016x}", instance.fingerprint()));
+    }
+
     /// Shifts the start of all times to this many seconds before the run, to include reading.
     pub fn begun_before(&mut self, seconds: f64) {
         self.seconds += seconds;

@@ -183,6 +183,7 @@ impl Run<'_> {
         let facts = (algorithm.name(), algorithm.seed(), settings);
         let mut report = Report::new(instance, Path::new(instance.name()), facts, whole, machine, solution);
         report.begun_before(spent.as_secs_f64());
+        report.add_route(instance, &solution.tour);
         Ok(report)
     }
 

@@ -207,6 +207,9 @@ fn lead(
                 report.set_bound_trace(&plan.instance, &taken(&raised));
                 report.islands = islands;
                 report.begun_before(reading);
+                if plan.outputs.json.is_some() || plan.outputs.html.is_some() {
+                    report.add_route(&plan.instance, &solution.tour);
+                }
                 let is_proven = solution.stopped_by == StopReason::Optimal
                     || bound.is_some_and(|bound| plan.instance.is_impossible(bound.length));
                 let asked = proof.as_ref().filter(|_| plan.asks_proof);

@@ -483,6 +483,9 @@ impl Several<'_> {
             Report::new(instance, entry.path, facts(&algorithm)?, &stop, backend.machine(), &solution);
         report.set_best_bound(instance, &solution, (None, proof.as_ref()));
         report.seconds = begin.elapsed().as_secs_f64();
+        if args.outputs.json.is_some() {
+            report.add_route(instance, &solution.tour);
+        }
         if let Some(failure) = solution.failure.take() {
             output::tell(&format!("antwarp: {}: {failure}", entry.path.display()));
             self.ended().failed.get_or_insert(super::super::error::BACKEND);

@@ -61,7 +61,8 @@
   function grouped() {
     const groups = [];
     for (const run of runs) {
-      const key = JSON.stringify([run.instance.name, run.instance.nodes, run.instance.coordinates]);
+      const { name, nodes, coordinates, fingerprint } = run.instance;
+      const key = JSON.stringify(fingerprint ? [name, fingerprint] : [name, nodes, coordinates]);
       let group = groups.find((group) => group.key === key);
       if (!group) groups.push((group = { key, runs: [], isGlobe: run.instance.coordinates === "degrees" }));
       group.runs.push({ report: run, isShown: true, color: COLORS[group.runs.length % COLORS.length] });
@@ -710,8 +711,8 @@
     const bound = Math.max(...shown.map(({ report }) => (report.bound && report.bound.length !== null ? report.bound.length : -Infinity)));
     const known = shown.map(({ report }) => report.best_known).find((known) => known && !known.other_instance && !known.below_bound);
     const times = curves.flatMap((curve) => curve.points.map((point) => point[0]));
-    const last = Math.max(...times, 1e-3);
-    const first = Math.max(Math.min(...times, last / 2), last / 1e5, 1e-4);
+    const last = times.reduce((one, other) => Math.max(one, other), 1e-3);
+    const first = Math.max(times.reduce((one, other) => Math.min(one, other), last / 2), last / 1e5, 1e-4);
     const isLog = last / first > 20;
     // The first moments are often far above the rest: the scale starts a little later.
     const from = isLog ? first * (last / first) ** 0.12 : first;
@@ -840,7 +841,7 @@
     rows.push([report.instance.open ? "length of the path" : "length of the tour", shownCost(report.cost, unit)]);
     if (report.bound && report.bound.length !== null) {
       const most = report.bound.most_percent;
-      rows.push(["bound", `${shownCost(report.bound.length, unit)}${most === 0 ? ": the tour is proven optimal" : most > 0 ? `: at most ${shownPercent(most)} above the optimum` : ""}`]);
+      rows.push(["bound", `${shownCost(report.bound.length, unit)}${most === 0 ? ": the tour is proven optimal" : most > 0 ? `: ${most < 0.001 ? "" : "at most "}${shownPercent(most)} above the optimum` : ""}`]);
     }
     if (report.best_known && report.gap_percent !== null) {
       rows.push([report.best_known.proven ? "optimum" : "best known", `${shownCost(report.best_known.cost, unit)}, gap ${shownPercent(report.gap_percent)}`]);
