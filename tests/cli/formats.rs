@@ -249,6 +249,18 @@ fn plot_makes_pages_and_maps_of_what_runs_wrote() {
     };
     assert_eq!(lines(&svg), lines(&text(&picture)));
     antwarp(&["plot", &all, "--map"]).assert().code(2).stderr(contains("there are 2"));
+    // Other places of the same name are another instance.
+    let monday = folder.path("monday");
+    std::fs::create_dir(&monday).unwrap();
+    let (moved, other) = (format!("{monday}/stops.csv"), folder.path("other.json"));
+    std::fs::write(&moved, STOPS.replacen('1', "2", 1)).unwrap();
+    solve(&[&moved, "-q", "--json", &other]).assert().success();
+    let [known, unknown] = [read(&one), read(&other)].map(|run| run["instance"].clone());
+    assert_eq!((&known["name"], &known["nodes"]), (&unknown["name"], &unknown["nodes"]));
+    assert_ne!(known["fingerprint"], unknown["fingerprint"]);
+    let curves = folder.path("curves.svg");
+    antwarp(&["plot", &one, &other, "-o", &curves]).assert().success();
+    assert!(text(&curves).contains("stops (2), above"), "{}", text(&curves));
     let mut cut = read(&one);
     cut["names"] = json!(["A"]);
     let wrong = folder.file("wrong.json", cut.to_string().as_bytes());
