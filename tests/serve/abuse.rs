@@ -66,6 +66,8 @@ const ODD: [&str; 16] = [
     "[[1,2],[3]]",
 ];
 
+const PUNCTUATION: &[u8] = b"{}[],:\"0-e. \r\n\\/%;&=";
+
 /// Replaces a value somewhere in a request.
 fn replace(value: &mut Value, random: &mut Pcg64Mcg) {
     let children: Vec<&mut Value> = match value {
@@ -91,7 +93,7 @@ fn spoil(bytes: &mut Vec<u8>, random: &mut Pcg64Mcg) {
         match random.random_range(0..5) {
             0 => bytes[at] = random.random(),
             1 => drop(bytes.remove(at)),
-            2 => bytes.insert(at, b"{}[],:\"0-e. \r\n\\/%;&="[random.random_range(0..21)]),
+            2 => bytes.insert(at, PUNCTUATION[random.random_range(0..PUNCTUATION.len())]),
             3 => bytes.truncate(at),
             _ => {
                 let end = random.random_range(at..bytes.len().min(at + 40));

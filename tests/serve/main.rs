@@ -17,6 +17,8 @@ mod documented;
 #[cfg(unix)]
 mod limits;
 #[cfg(unix)]
+mod map;
+#[cfg(unix)]
 mod osrm;
 #[cfg(unix)]
 mod own;
@@ -27,8 +29,16 @@ mod vroom;
 
 #[cfg(unix)]
 fn main() -> std::process::ExitCode {
-    let tests =
-        [abuse::TESTS, documented::TESTS, limits::TESTS, osrm::TESTS, own::TESTS, pages::TESTS, vroom::TESTS];
+    let tests = [
+        abuse::TESTS,
+        documented::TESTS,
+        limits::TESTS,
+        map::TESTS,
+        osrm::TESTS,
+        own::TESTS,
+        pages::TESTS,
+        vroom::TESTS,
+    ];
     harness::run(&tests, 2)
 }
 

@@ -62,7 +62,7 @@ pub struct Args {
     /// The longest search that a request may ask for
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = options::duration)]
     max_time: Duration,
-    /// The longest search for a request that does not say how long; at most --max-time
+    /// The longest search for a request that does not say how long: it ends after five kicks for each place anyway
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = options::duration)]
     time: Duration,
     /// Search for N requests at a time; if not given, one per core

@@ -31,7 +31,7 @@ struct Request {
 pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Result<Value, Refusal> {
     let request: Request =
         serde_json::from_slice(body).map_err(|error| Refusal::new(Kind::Syntax, error.to_string()))?;
-    let time = limits.time(request.time)?;
+    let length = limits.length(request.time)?;
     let (names, seed) = (request.names.clone(), request.seed);
     let (instance, unit) = request.instance(limits)?;
     let nodes = instance.len();
@@ -40,7 +40,7 @@ pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Resu
         return Err(Refusal::new(Kind::Value, text));
     }
     let (ends, first) = request.ends(nodes)?;
-    let found = Task { instance, ends, first, time, seed }.solve(interrupt)?;
+    let found = Task { instance, ends, first, length, seed }.solve(interrupt)?;
     Ok(written(&found, unit, names, request.open))
 }
 

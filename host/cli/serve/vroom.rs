@@ -98,7 +98,7 @@ pub fn answer(
     let begin = Instant::now();
     let request: Request =
         serde_json::from_slice(body).map_err(|error| Refusal::new(Kind::Syntax, error.to_string()))?;
-    let time = limits.time(time)?;
+    let length = limits.length(time)?;
     let vehicle = request.vehicle()?;
     let jobs = request.jobs.as_deref().unwrap_or_default();
     let stops = request.stops(vehicle, jobs)?;
@@ -114,7 +114,7 @@ pub fn answer(
     let (ends, first) = route.ends();
     let instance = route.instance()?;
     let loading = begin.elapsed();
-    let found = Task { instance, ends, first, time, seed }.solve(interrupt)?;
+    let found = Task { instance, ends, first, length, seed }.solve(interrupt)?;
     let times = json!({
         "loading": loading.as_millis() as u64,
         "solving": (begin.elapsed() - loading).as_millis() as u64,
