@@ -3,7 +3,7 @@
 //! `cargo bench --features serve --bench serve -- [CLIENTS] [SECONDS]`; prints a line for each number of stops. The clients run on the
 //! same cores as the server.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;

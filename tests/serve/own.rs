@@ -96,7 +96,10 @@ fn what_is_wrong_is_said() {
     );
     refused(json!({ "matrix": [[0, 1], [1]] }), 400, "row 1 of the matrix has 1 costs");
     refused(json!({ "matrix": [[0, null], [null, 0]] }), 400, "forbidden");
-    refused(json!({ "matrix": [[0, 1, null], [1, 0, null], [null, null, 0]] }), 422, "goes from");
+    refused(json!({ "matrix": [[0, 1, null], [1, 0, null], [null, null, 0]] }), 422, "edges at node 2");
+    // A star.
+    let star = json!([[0, 1, 1, 1], [1, 0, null, null], [1, null, 0, null], [1, null, null, 0]]);
+    refused(json!({ "matrix": star }), 422, "goes from");
     refused(json!({ "places": corners(), "names": ["a"] }), 400, "names");
     refused(json!({ "places": corners(), "start": 4 }), 400, "from 0 to 3");
     refused(json!({ "places": corners(), "end": 1 }), 400, "open");

@@ -86,7 +86,9 @@ pub struct Found {
 impl Task {
     /// Searches on the threads of the current pool, until the flag is set at the latest.
     pub fn solve(self, interrupt: &Arc<AtomicBool>) -> Result<Found, Refusal> {
-        let instance = self.instance.with_ends(self.ends);
+        // Messages name places as requests do: from 0.
+        let ids = (0..self.instance.len() as u32).collect();
+        let instance = self.instance.with_ids(ids).with_ends(self.ends);
         let stop = match self.length {
             Length::Short(time) => {
                 Stop { iterations: Some(KICKS * instance.len() as u64), ..Stop::after(time) }
