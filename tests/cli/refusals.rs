@@ -33,7 +33,15 @@ tests! {
     #[cfg(target_os = "linux")]
     a_limit_of_processor_time_keeps_the_tour,
     several_ranks_need_mpi,
+    #[cfg(not(feature = "serve"))]
+    a_build_without_the_server_says_so,
     a_reader_that_has_enough_is_no_failure,
+}
+
+#[cfg(not(feature = "serve"))]
+fn a_build_without_the_server_says_so() {
+    let line = "antwarp: this antwarp was built without `serve`: build it with --features serve (docs/serve.md)\n";
+    antwarp(&["serve", "--bind", "127.0.0.1:0"]).assert().code(2).stdout("").stderr(line);
 }
 
 fn wrong_usage_is_status_2() {

@@ -190,7 +190,10 @@ impl Request {
             (false, None, _) => {
                 Err(value(format!("{what} has no `{key}`: give [longitude, latitude], or matrices")))
             }
-            _ => Ok(stops.push(Stop { location, index })),
+            _ => {
+                stops.push(Stop { location, index });
+                Ok(())
+            }
         };
         let name = format!("vehicle {}", vehicle.id);
         let has_start = vehicle.start.is_some() || vehicle.start_index.is_some();
