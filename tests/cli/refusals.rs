@@ -40,7 +40,8 @@ tests! {
 
 #[cfg(not(feature = "serve"))]
 fn a_build_without_the_server_says_so() {
-    let line = "antwarp: this antwarp was built without `serve`: build it with --features serve (docs/serve.md)\n";
+    let line =
+        "antwarp: this antwarp was built without `serve`: build it with --features serve (docs/serve.md)\n";
     antwarp(&["serve", "--bind", "127.0.0.1:0"]).assert().code(2).stdout("").stderr(line);
 }
 
