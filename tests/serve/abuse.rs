@@ -109,8 +109,7 @@ fn a_thousand_malformed_requests() {
     let mut random = Pcg64Mcg::seed_from_u64(49);
     let valid = valid();
     let mut statuses: BTreeMap<u16, u32> = BTreeMap::new();
-    let mut count = |status: Option<u16>, request: &[u8]| {
-        let status = status.unwrap_or(0);
+    let mut count = |status: u16, request: &[u8]| {
         assert!(status < 500, "status {status} for {}", String::from_utf8_lossy(request));
         *statuses.entry(status).or_default() += 1;
     };
@@ -119,14 +118,14 @@ fn a_thousand_malformed_requests() {
         let mut body = body.clone();
         replace(&mut body, &mut random);
         let request = posted(path, body.to_string().as_bytes());
-        count(server.send(&request).map(|answer| answer.status), &request);
+        count(server.send(&request).expect("an answer").status, &request);
     }
     for _ in 0..500 {
         let (path, body) = &valid[random.random_range(0..valid.len())];
         let mut body = body.to_string().into_bytes();
         spoil(&mut body, &mut random);
         let request = posted(path, &body);
-        count(server.send(&request).map(|answer| answer.status), &request);
+        count(server.send(&request).expect("an answer").status, &request);
     }
     for number in 0..500 {
         let (path, body) = &valid[random.random_range(0..valid.len())];
@@ -139,7 +138,8 @@ fn a_thousand_malformed_requests() {
         let _ = stream.write_all(&request);
         // It may wait for more of the request.
         let _ = stream.shutdown(Shutdown::Write);
-        count(read(&mut stream).map(|answer| answer.status), &request);
+        // A request that is cut short, or no HTTP, may get no answer.
+        count(read(&mut stream).map_or(0, |answer| answer.status), &request);
     }
     let of = |status: u16| statuses.get(&status).copied().unwrap_or_default();
     assert!(of(400) > 300 && of(200) > 50, "{statuses:?}");

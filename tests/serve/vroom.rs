@@ -134,6 +134,9 @@ fn what_is_not_supported_is_named() {
         ("capacity", json!([4])),
         ("skills", json!([1])),
         ("time_window", json!([0, 3600])),
+        ("time_window", json!([0, 0])),
+        ("max_tasks", json!(0)),
+        ("max_travel_time", json!(0)),
         ("breaks", json!([{ "id": 1 }])),
         ("max_tasks", json!(3)),
         ("max_travel_time", json!(3)),
@@ -150,6 +153,8 @@ fn what_is_not_supported_is_named() {
         ("amount", json!([1])),
         ("skills", json!([1])),
         ("time_windows", json!([[0, 3600]])),
+        ("time_windows", json!([[0, 0]])),
+        ("skills", json!([0])),
         ("setup", json!(10)),
         ("priority", json!(101)),
     ] {

@@ -37,7 +37,7 @@ use routes::Server;
 use task::Limits;
 
 /// How long a client may take for the head of a request, or leave a connection unused.
-const HEAD: Duration = Duration::from_secs(30);
+const HEAD: Duration = Duration::from_secs(10);
 /// Most connections at a time; more wait until one ends.
 const CONNECTIONS: usize = 512;
 /// How often the server looks for a signal.

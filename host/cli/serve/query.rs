@@ -17,6 +17,9 @@ pub fn decoded(text: &str) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
+/// Most options of a query.
+const MOST: usize = 20;
+
 /// The options of a query, each of which may be taken once.
 pub struct Query(Vec<(String, String)>);
 
@@ -29,6 +32,9 @@ impl Query {
             let (name, value) = (decoded(name)?, decoded(value)?);
             if options.iter().any(|(other, _)| *other == name) {
                 return Err(Refusal::new(Kind::Value, format!("the option `{name}` is given twice")));
+            }
+            if options.len() == MOST {
+                return Err(Refusal::new(Kind::Value, format!("the query has more than {MOST} options")));
             }
             options.push((name, value));
         }

@@ -217,8 +217,10 @@ impl Server {
             _ => (None, None),
         };
         query.end()?;
-        let admitted = self.work.admit()?;
+        // A place is for a whole request: clients that send theirs slowly take none. But there must be one now.
+        drop(self.work.admit()?);
         let body = self.body(request.into_body()).await?;
+        let admitted = self.work.admit()?;
         let limits = self.limits.clone();
         let search = move |interrupt: &Arc<AtomicBool>| match place {
             Place::Root => vroom::answer(&body, asked, &limits, interrupt),

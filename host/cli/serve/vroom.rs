@@ -1,6 +1,7 @@
 //! `POST /`: VROOM's requests for one vehicle that visits all jobs.
 //!
-//! What would change the answer and is not supported is refused by name. A field that is empty, 0 or null asks for nothing.
+//! What would change the answer and is not supported is refused by name. A field that is empty, false or null asks for nothing,
+//! and so does an amount of 0. Other zeros are limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -134,12 +135,15 @@ fn unsupported(what: &str, name: &str) -> Refusal {
     Refusal::new(Kind::Unsupported, text)
 }
 
+/// Fields whose zeros ask for nothing: amounts, and a time that is added.
+const AMOUNTS: [&str; 5] = ["amount", "delivery", "pickup", "capacity", "setup"];
+
 /// Returns whether a field asks for nothing.
-fn is_void(value: &Value) -> bool {
+fn is_void(name: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::Array(values) => values.iter().all(is_void),
+        Value::Number(number) => AMOUNTS.contains(&name) && number.as_f64() == Some(0.0),
+        Value::Array(values) => values.iter().all(|value| value.is_number() && is_void(name, value)),
         Value::Object(fields) => fields.is_empty(),
         Value::Bool(true) | Value::String(_) => false,
     }
@@ -147,7 +151,7 @@ fn is_void(value: &Value) -> bool {
 
 /// Rejects fields that are not known.
 fn refuse(what: &str, others: &Map<String, Value>) -> Result<(), Refusal> {
-    match others.iter().find(|(_, value)| !is_void(value)) {
+    match others.iter().find(|(name, value)| !is_void(name, value)) {
         Some((name, _)) => Err(unsupported(what, name)),
         None => Ok(()),
     }
@@ -173,8 +177,9 @@ impl Request {
             }
         };
         refuse(&format!("vehicle {}", vehicle.id), &vehicle.others)?;
-        if vehicle.speed_factor.is_some_and(|factor| !(factor > 0.0 && factor <= 5.0)) {
-            return Err(value("`speed_factor` must be above 0 and at most 5"));
+        // Durations that are longer by more than this would be of no use, and could overflow.
+        if vehicle.speed_factor.is_some_and(|factor| !(0.001..=5.0).contains(&factor)) {
+            return Err(value("`speed_factor` must be from 0.001 to 5"));
         }
         Ok(vehicle)
     }
