@@ -149,6 +149,8 @@ def test_ctrl_c_gives_what_is_done():
 import os, signal, threading, time
 import antwarp, numpy as np
 points = np.random.default_rng(1).random((64, 60, 2))
+# What a shell starts in the background ignores SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 tours, costs = antwarp.solve_many(points, effort=1_000_000, threads=2)
 solved = ~np.isnan(costs)

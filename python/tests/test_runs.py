@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 
 import numpy
 import pytest
@@ -21,6 +22,14 @@ POINTS = numpy.array(random_points(3000, seed=1))
 FEW = random_points(10, seed=1)
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+@pytest.fixture(autouse=True)
+def heeds_interrupts() -> Iterator[None]:
+    """What a shell starts in the background ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_callback_sees_the_progress() -> None:
