@@ -278,20 +278,4 @@ mod tests {
         assert_eq!(counts.len(), 6);
         assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
-
-    #[test]
-    fn costs_of_chance_are_told_from_those_of_places() {
-        let places = generate::uniform(400, 3).unwrap();
-        let all = |cost: &dyn Fn(u32, u32) -> i32| {
-            let cost = |at: u32| {
-                let (i, j) = (at / 400, at % 400);
-                if i == j { 0 } else { cost(i.min(j), i.max(j)) }
-            };
-            Instance::from_matrix("m", (0..400 * 400).map(cost).collect()).unwrap()
-        };
-        let drawn = all(&|i, j| (u64::from(i * 400 + j).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as i32);
-        assert!(is_by_chance(&nearest(&drawn, 8)));
-        let ways = all(&|i, j| places.distance(i, j));
-        assert!(!is_by_chance(&nearest(&ways, 8)) && !is_by_chance(&nearest(&places, 8)));
-    }
 }

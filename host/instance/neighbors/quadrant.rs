@@ -433,39 +433,4 @@ mod tests {
         };
         assert_eq!(on(1), on(3));
     }
-
-    /// The costs of an instance, without its places.
-    fn costs_alone(instance: &Instance) -> Instance {
-        let n = instance.len() as u32;
-        let cost = |at: u32| if at / n == at % n { 0 } else { instance.distance(at / n, at % n) };
-        Instance::from_matrix("costs", (0..n * n).map(cost).collect()).unwrap()
-    }
-
-    #[test]
-    fn lists_by_costs_lead_out_of_clusters() {
-        // Two heaps of 30 nodes, far from each other, and not along an axis.
-        let place = |i: usize| {
-            let heap = (i % 2) as f64;
-            [
-                f64::from((i * 7 % 30) as u32) + 3000.0 * heap,
-                f64::from((i * 11 % 30) as u32) + 4000.0 * heap,
-                0.0,
-            ]
-        };
-        let heaps = Instance::from_points("heaps", Metric::Euc2d, (0..60).map(place).collect()).unwrap();
-        let costs = costs_alone(&heaps);
-        let (near, lists) = (nearest(&costs, 8), quadrant(&costs, 8));
-        let leaves =
-            |lists: &NeighborLists, node: u32| lists.of(node).iter().any(|other| other % 2 != node % 2);
-        for node in 0..60 {
-            let mut list = lists.of(node).to_vec();
-            assert!(list.contains(&near.of(node)[0]) && !list.contains(&node), "{node}: {list:?}");
-            assert!(!leaves(&near, node));
-            list.sort_unstable();
-            list.dedup();
-            assert_eq!(list.len(), 8);
-        }
-        let leaving = (0..60).filter(|&node| leaves(&lists, node)).count();
-        assert!(leaving >= 55, "{leaving} of 60");
-    }
 }
