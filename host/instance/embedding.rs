@@ -19,7 +19,8 @@ const NEGLIGIBLE: f64 = 1e-9;
 /// Steps of the power iteration. It does not have to converge if two directions are equally long: any two of that plane are right.
 const STEPS: usize = 100;
 
-/// Returns such places, or `None` if there are none, costs depend on the direction, or some nodes or edges are special.
+/// Returns a place in the plane for each node, whose distances are about the costs. Returns `None` if no places fit, if costs depend on
+/// the direction, or if the instance has ends, or fixed or forbidden edges.
 pub fn embedded(instance: &Instance) -> Option<Vec<[f64; 2]>> {
     let Distances::Matrix(matrix) = instance.distances() else { return None };
     let is_special =

@@ -1,6 +1,7 @@
 //! Limits, clients that leave or do not read, and the end of the server.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -67,14 +68,20 @@ fn a_hundred_at_once_are_refused_beyond_the_limit() {
     server.wait_for("antwarp_requests_waiting", 0);
 }
 
-fn the_search_of_a_client_that_leaves_is_stopped() {
-    let server = Server::start(&["--jobs", "1", "--max-time", "1h"]);
+/// Sends two long requests to a server that searches for one at a time: the first one runs, the second one waits.
+fn occupied(server: &Server) -> (TcpStream, TcpStream) {
     let mut running = server.connect();
     running.write_all(&long(3600)).unwrap();
     server.wait_for("antwarp_searches_running", 1);
     let mut waiting = server.connect();
     waiting.write_all(&long(3600)).unwrap();
     server.wait_for("antwarp_requests_waiting", 1);
+    (running, waiting)
+}
+
+fn the_search_of_a_client_that_leaves_is_stopped() {
+    let server = Server::start(&["--jobs", "1", "--max-time", "1h"]);
+    let (running, waiting) = occupied(&server);
     drop(waiting);
     server.wait_for("antwarp_requests_waiting", 0);
     assert_eq!(server.metric("antwarp_searches_running"), 1);
@@ -111,12 +118,7 @@ fn a_client_that_never_reads_is_left() {
 fn a_signal_ends_searches_and_the_server() {
     for signal in ["-TERM", "-INT"] {
         let server = Server::start(&["--jobs", "1", "--max-time", "1h"]);
-        let mut running = server.connect();
-        running.write_all(&long(3600)).unwrap();
-        server.wait_for("antwarp_searches_running", 1);
-        let mut waiting = server.connect();
-        waiting.write_all(&long(3600)).unwrap();
-        server.wait_for("antwarp_requests_waiting", 1);
+        let (mut running, mut waiting) = occupied(&server);
         // It sends nothing.
         let _idle = server.connect();
         server.signal(signal);

@@ -113,7 +113,7 @@ impl Task {
     }
 }
 
-/// Returns an instance, or why there is none.
+/// Converts the error of an instance that cannot be made into a refusal.
 pub fn made(instance: Result<Instance, InstanceError>) -> Result<Instance, Refusal> {
     instance.map_err(|error| Refusal::new(Kind::Value, error.to_string()))
 }

@@ -177,7 +177,7 @@ impl Request {
             }
         };
         refuse(&format!("vehicle {}", vehicle.id), &vehicle.others)?;
-        // Durations that are longer by more than this would be of no use, and could overflow.
+        // With a smaller factor, the sum of the durations could overflow.
         if vehicle.speed_factor.is_some_and(|factor| !(0.001..=5.0).contains(&factor)) {
             return Err(value("`speed_factor` must be from 0.001 to 5"));
         }
