@@ -112,6 +112,11 @@ impl State {
         Ok(values)
     }
 
+    /// Returns whether the next array has this length.
+    pub fn starts_with<T: Plain>(&self, len: usize) -> bool {
+        self.arrays.get(self.taken).is_some_and(|array| array.len() == len * size_of::<T>())
+    }
+
     /// Takes the next array, of this length.
     ///
     /// # Errors

@@ -7,12 +7,17 @@
 //!   is joined to it by a fixed edge.
 //! - Edges with a direction: every node becomes two partners, of which the first one is entered and the second one is left (Jonker
 //!   and Volgenant 1983). Edges exist only between a second and a first one.
+//! - Nodes that are [alike](super::alike): two of them remain, and tours visit the others right after the second one. So many orders for
+//!   the same address do not fill the neighbour lists of each other. Tours pass through the same place at most twice; that is enough
+//!   where no way around is shorter than the direct one.
 //!
 //! Costs of a form are internal costs; a tour of the instance costs [`Form::offset`] more.
 
 use std::collections::BTreeMap;
 
+use super::alike;
 use super::model::{Distances, Ends, Instance, Kind};
+use super::parallel;
 
 const NONE: u32 = Instance::NO_PARTNER;
 
@@ -33,6 +38,22 @@ enum Nodes {
     /// Node i is entered at 2i and left at 2i + 1.
     Doubled,
     Joined(Joined),
+    Thinned(Thinned),
+}
+
+/// How many of the nodes that are alike remain in a [thinned](Form::thinned) form.
+const REMAINING: usize = 2;
+
+#[derive(Clone, Debug)]
+struct Thinned {
+    /// The number of nodes of the instance.
+    n: u32,
+    /// The node of the instance for each node of the form.
+    names: Vec<u32>,
+    /// The two nodes of the form for each group of nodes that are alike.
+    remaining: Vec<[u32; REMAINING]>,
+    /// The others of each group, by the form's number of the second one that remains.
+    others: BTreeMap<u32, Vec<u32>>,
 }
 
 #[derive(Clone, Debug)]
@@ -171,6 +192,66 @@ impl Form {
         }
     }
 
+    /// Returns the form in which at most two nodes remain of those that are alike; `None` if there are no more than two anywhere. The
+    /// instance is closed already, or has neither ends nor fixed edges.
+    ///
+    /// A tour that visits a place more than twice has no form. Where a way around may be shorter, as with rounded distances, such a
+    /// tour may be the only shortest one.
+    pub fn thinned(instance: &Instance) -> Option<Form> {
+        let groups = alike::groups(instance, REMAINING + 1);
+        if groups.is_empty() {
+            return None;
+        }
+        let mut is_left_out = vec![false; instance.len()];
+        groups
+            .iter()
+            .flat_map(|group| &group[REMAINING..])
+            .for_each(|&node| is_left_out[node as usize] = true);
+        let names: Vec<u32> =
+            (0..instance.len() as u32).filter(|&node| !is_left_out[node as usize]).collect();
+        let number = |node: u32| names.partition_point(|&name| name < node) as u32;
+        let partner = |&name: &u32| match instance.partners().map_or(NONE, |partners| partners[name as usize])
+        {
+            NONE => NONE,
+            partner => number(partner),
+        };
+        let partners =
+            if instance.partners().is_some() { names.iter().map(partner).collect() } else { Vec::new() };
+        let distances = match instance.distances() {
+            Distances::Points { metric, points } => Distances::Points {
+                metric: *metric,
+                points: names.iter().map(|&name| points[name as usize]).collect(),
+            },
+            Distances::Matrix(matrix) => {
+                let row = |&name: &u32| &matrix[name as usize * instance.len()..][..instance.len()];
+                let costs = names.iter().flat_map(|from| names.iter().map(move |&to| row(from)[to as usize]));
+                Distances::Matrix(costs.collect())
+            }
+        };
+        let mut offset = 0;
+        let (mut remaining, mut others) = (Vec::new(), BTreeMap::new());
+        for group in groups {
+            // Two nodes at the same place are not at distance 0 by every metric.
+            offset += (group.len() - REMAINING) as i64 * i64::from(instance.distance(group[0], group[1]));
+            let pair = [number(group[0]), number(group[1])];
+            remaining.push(pair);
+            others.insert(pair[1], group[REMAINING..].to_vec());
+        }
+        let places = if instance.gap().is_some() { &names[..names.len() - 1] } else { &names[..] };
+        let thinned =
+            instance.closed(instance.kind(), distances, places, (partners, instance.gap().is_some()));
+        Some(Form {
+            instance: thinned.with_scale_of(instance),
+            offset,
+            nodes: Nodes::Thinned(Thinned { n: instance.len() as u32, names, remaining, others }),
+        })
+    }
+
+    /// Returns whether a shortest tour of the form is a shortest one of the instance, too.
+    pub fn keeps_optimum(&self) -> bool {
+        !matches!(self.nodes, Nodes::Thinned(_))
+    }
+
     /// Returns the instance of closed tours.
     pub fn instance(&self) -> &Instance {
         &self.instance
@@ -192,10 +273,12 @@ impl Form {
         match &self.nodes {
             Nodes::Doubled => outward_doubled(tour),
             Nodes::Joined(joined) => joined.outward(tour, self.instance.partners()),
+            Nodes::Thinned(thinned) => thinned.outward(tour),
         }
     }
 
-    /// Converts a tour of the original instance to one of the form; `None` if it lacks a fixed edge or has other ends.
+    /// Converts a tour of the original instance to one of the form; `None` if it lacks a fixed edge, has other ends, or visits nodes
+    /// that are alike at more than two times.
     pub fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
         match &self.nodes {
             Nodes::Doubled => {
@@ -212,6 +295,7 @@ impl Form {
                 let again = self.outward(&inside)?;
                 joined.is_same(tour, &again).then_some(inside)
             }
+            Nodes::Thinned(thinned) => thinned.inward(tour),
         }
     }
 }
@@ -349,6 +433,55 @@ impl Joined {
     }
 }
 
+impl Thinned {
+    fn outward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        let mut outside = Vec::with_capacity(self.n as usize);
+        for node in tour {
+            outside.push(*self.names.get(*node as usize)?);
+            outside.extend(self.others.get(node).into_iter().flatten());
+        }
+        Some(outside)
+    }
+
+    fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
+        let n = self.n as usize;
+        if tour.len() != n || !parallel::is_permutation(tour) {
+            return None;
+        }
+        let mut numbers = vec![NONE; n];
+        (0..).zip(&self.names).for_each(|(number, &name)| numbers[name as usize] = number);
+        // The group of each node that belongs to one.
+        let mut groups = vec![NONE; n];
+        for (group, pair) in (0..).zip(&self.remaining) {
+            pair.iter().for_each(|&node| groups[self.names[node as usize] as usize] = group);
+            self.others[&pair[1]].iter().for_each(|&node| groups[node as usize] = group);
+        }
+        let group = |at: usize| groups[tour[at] as usize];
+        let is_start = |at: usize| group(at) == NONE || group(at) != group((at + n - 1) % n);
+        let Some(begin) = (0..n).find(|&at| is_start(at)) else { return Some(self.remaining[0].to_vec()) };
+        let starts: Vec<usize> = (begin..begin + n).map(|at| at % n).filter(|&at| is_start(at)).collect();
+        let mut visits = vec![0_usize; self.remaining.len()];
+        let is_grouped = |&&at: &&usize| group(at) != NONE;
+        starts.iter().filter(is_grouped).for_each(|&at| visits[group(at) as usize] += 1);
+        let mut seen = vec![0_usize; self.remaining.len()];
+        let mut inside = Vec::with_capacity(self.names.len());
+        for at in starts {
+            if group(at) == NONE {
+                inside.push(numbers[tour[at] as usize]);
+                continue;
+            }
+            let group = group(at) as usize;
+            match visits[group] {
+                1 => inside.extend(self.remaining[group]),
+                REMAINING => inside.push(self.remaining[group][seen[group]]),
+                _ => return None,
+            }
+            seen[group] += 1;
+        }
+        Some(inside)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -478,5 +611,87 @@ mod tests {
         );
         // Both pairs are passed through, but in different directions.
         assert_eq!(form.outward(&[0, 1, 3, 2, 4, 5]), None);
+    }
+
+    /// Nodes at few places by every metric, or the same as a matrix that may have directions.
+    fn crowded(places: &[u32], metric: Metric, as_matrix: bool, is_directed: bool) -> Instance {
+        let point =
+            |&place: &u32| [f64::from(place * 17 % 11), f64::from(place * 5 % 7), f64::from(place % 3)];
+        let points = Instance::from_points("p", metric, places.iter().map(point).collect()).unwrap();
+        if !as_matrix {
+            return points;
+        }
+        let n = places.len() as u32;
+        let cost = |at: u32| {
+            let (a, b) = (places[(at / n) as usize], places[(at % n) as usize]);
+            let turn = if is_directed && a < b { 3 } else { 0 };
+            if a == b { 0 } else { (a.min(b) * 31 + a.max(b) * 57) as i32 % 40 + turn }
+        };
+        Instance::from_matrix("m", (0..n * n).map(cost).collect()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn tours_of_thinned_forms_correspond(
+            places in prop::collection::vec(0_u32..6, 4..30),
+            draws in prop::collection::vec(any::<u32>(), 40),
+            metric in prop::sample::select(Metric::ALL.to_vec()),
+            as_matrix: bool,
+            is_directed: bool,
+            is_shaped: bool,
+        ) {
+            let plain = crowded(&places, metric, as_matrix, is_directed);
+            let closed = is_shaped.then(|| Form::closed(&plain.clone().with_fixed_edges(vec![(0, 2)])).unwrap());
+            let instance = closed.map_or(plain, Form::into_instance);
+            let n = instance.len() as u32;
+            let shuffled = |n: u32| {
+                let mut order: Vec<u32> = (0..n).collect();
+                order.sort_by_key(|&node| draws[node as usize].rotate_left(node));
+                order
+            };
+            let Some(form) = Form::thinned(&instance) else {
+                // No three free nodes are alike.
+                let alike = |a: u32, b: u32| instance.distance(a, b) == 0
+                    && (0..n).all(|c| c == a || c == b || instance.distance(a, c) == instance.distance(b, c)
+                        && instance.distance(c, a) == instance.distance(c, b));
+                let is_free = |node: u32| instance.partners().is_none_or(|partners| partners[node as usize] == NONE);
+                let free: Vec<u32> = (0..n).filter(|&node| is_free(node)).collect();
+                let count = |&a: &u32| free.iter().filter(|&&b| a == b || alike(a, b)).count();
+                prop_assert!(metric == Metric::Geo || free.iter().all(|a| count(a) < 3));
+                return Ok(());
+            };
+            prop_assert!(Form::thinned(form.instance()).is_none());
+            prop_assert_eq!(form.instance().partners().is_some(), instance.partners().is_some());
+            let inside = tour(&form, &shuffled(form.instance().len() as u32));
+            let outside = form.outward(&inside).unwrap();
+            let cost = form.instance().check_tour(&inside).unwrap() + form.offset();
+            prop_assert_eq!(instance.check_tour(&outside), Ok(cost));
+            let again = form.inward(&outside).unwrap();
+            prop_assert_eq!(form.instance().check_tour(&again).unwrap() + form.offset(), cost);
+            // Any tour keeps its cost, if it has a form.
+            let any = shuffled(n);
+            let cost = instance.check_tour(&any).unwrap();
+            if let Some(inside) = form.inward(&any) {
+                prop_assert_eq!(form.instance().check_tour(&inside).unwrap() + form.offset(), cost);
+            }
+        }
+    }
+
+    #[test]
+    fn at_most_two_nodes_of_a_place_remain() {
+        let places = [0, 1, 0, 0, 2, 1, 1, 0, 2];
+        let form = Form::thinned(&crowded(&places, Metric::Euc2d, false, false)).unwrap();
+        // Nodes 3, 6 and 7 are left out.
+        assert_eq!(form.instance().len(), 6);
+        assert_eq!(form.outward(&[0, 1, 2, 3, 4, 5]), Some(vec![0, 1, 2, 3, 7, 4, 5, 6, 8]));
+        assert_eq!(form.inward(&[7, 4, 5, 6, 1, 8, 3, 2, 0]), Some(vec![3, 1, 4, 5, 0, 2]));
+        // Place 0 is visited once, or twice.
+        assert!(form.inward(&[0, 2, 4, 3, 7, 1, 5, 6, 8]).is_some());
+        // Three times: before node 4, before node 1 and after it.
+        assert_eq!(form.inward(&[0, 4, 2, 1, 3, 5, 7, 6, 8]), None);
+        assert_eq!(form.inward(&[0, 4, 2, 1, 3]), None);
+        assert!(Form::thinned(&crowded(&[0, 1, 0, 2, 1, 2], Metric::Euc2d, false, false)).is_none());
+        let all_alike = Form::thinned(&crowded(&[4; 5], Metric::Geo, false, false)).unwrap();
+        assert_eq!((all_alike.inward(&[3, 0, 4, 1, 2]), all_alike.offset()), (Some(vec![0, 1]), 3));
     }
 }

@@ -4,6 +4,7 @@
 //! the kind of a file; `encoding`, `table`, `json` and `tsplib` read it. [`Qap`] is a quadratic assignment problem. The instances
 //! of other problems are in antwarp's `solver::search::problems`.
 
+mod alike;
 pub mod atomic_file;
 mod best_known;
 mod content;

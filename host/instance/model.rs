@@ -458,6 +458,12 @@ impl Instance {
         }
     }
 
+    /// Gives a closed form the scale of the instance from which it was made, if costs of the form are costs of the instance.
+    pub(super) fn with_scale_of(mut self, other: &Instance) -> Instance {
+        self.scale = other.scale.clone();
+        self
+    }
+
     /// Marks a closed form as [doubled](super::form::Form::doubled).
     pub(super) fn into_doubled(mut self) -> Instance {
         self.is_doubled = true;

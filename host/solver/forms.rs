@@ -7,7 +7,7 @@ use super::papers::ils::Improvement;
 use super::{Algorithm, Solution, SolveError, exact, genetic};
 use crate::backend::Backend;
 use crate::engine::memory::check_memory;
-use crate::engine::{Better, Stop, StopReason, reduced_lengths};
+use crate::engine::{Better, State, Stop, StopReason, reduced_lengths};
 use crate::instance::form::Form;
 use crate::instance::{Enough, Instance};
 
@@ -69,22 +69,32 @@ pub(super) fn check(algorithm: &Algorithm, instance: &Instance) -> Result<(), So
     Ok(())
 }
 
-/// Returns the form in which an algorithm solves an instance; `None`: as it is. Reduced lengths are left out if `late` says that there
-/// is no time for them.
+/// Returns the form in which an algorithm solves an instance, from these initial tours or this state if there are any; `None`: as it
+/// is. Reduced lengths are left out if `late` says that there is no time for them.
 ///
 /// # Errors
 /// If the instance [contradicts itself](Instance::check_shape), or there is not enough memory.
 pub(super) fn of(
     algorithm: &Algorithm,
     instance: &Instance,
+    (initial, resumed): (Option<&[u32]>, Option<&State>),
     late: Enough,
 ) -> Result<Option<Form>, SolveError> {
-    if instance.partners().is_some() || instance.gap().is_some() {
-        return Ok(None);
-    }
-    if instance.ends().is_some() || !instance.fixed_edges().is_empty() {
+    let is_closed = instance.partners().is_some() || instance.gap().is_some();
+    if !is_closed && (instance.ends().is_some() || !instance.fixed_edges().is_empty()) {
         instance.check_shape()?;
         return Ok(Form::closed(instance));
+    }
+    if let Algorithm::LinKernighan(_) = algorithm
+        && let Some(form) = Form::thinned(instance)
+        && initial.is_none_or(|tours| tours.chunks(instance.len()).all(|tour| form.inward(tour).is_some()))
+        // The run of the checkpoint began with a tour that has no such form.
+        && resumed.is_none_or(|state| !state.starts_with::<u32>(instance.len()))
+    {
+        return Ok(Some(form));
+    }
+    if is_closed {
+        return Ok(None);
     }
     if instance.is_symmetric() || !is_doubled(algorithm) {
         return Ok(None);
@@ -185,7 +195,7 @@ fn translated(
     let (seconds, setup_seconds) = (solved.seconds + before, solved.setup_seconds + before);
     // A few nodes in closed form were solved exactly, by internal costs.
     let stopped_by = match solved.stopped_by {
-        StopReason::Optimal if !instance.is_exact() => StopReason::LocalOptimum,
+        StopReason::Optimal if !instance.is_exact() || !form.keeps_optimum() => StopReason::LocalOptimum,
         reason => reason,
     };
     Ok(Solution { tour, cost, seconds, setup_seconds, trace, stopped_by, ..solved })
@@ -244,7 +254,7 @@ mod tests {
         let stop = Stop { iterations: Some(iterations), ..Stop::never() };
         let observe = &mut |_: &Progress| ();
         let contact = Contact { observe, post: None, outside: Default::default(), resumed: None };
-        match of(algorithm, instance, &|| false).unwrap() {
+        match of(algorithm, instance, (None, None), &|| false).unwrap() {
             Some(form) => {
                 let run = (Instant::now(), None);
                 solve(algorithm, (instance, &form), None, (&backend, &stop), contact, run).unwrap()
@@ -315,6 +325,48 @@ mod tests {
                 assert_eq!(instance.unused_fixed_edge(&found.tour), None);
             }
         }
+    }
+
+    /// Several orders for the same address, once with an end and a fixed edge: neighbour lists of eight would hold only nodes of the
+    /// same place.
+    #[test]
+    fn many_nodes_at_the_same_place_cost_nothing() {
+        let places: Vec<[f64; 3]> =
+            (0..11).map(|i| [f64::from(i * 37 % 101) * 10.0, f64::from(i * 53 % 89) * 10.0, 0.0]).collect();
+        let points = |places: Vec<[f64; 3]>| Instance::from_points("p", Metric::Ceil2d, places).unwrap();
+        let few = points(places.clone());
+        let many = points((0..200).map(|i| places[i * 7 % 11]).collect());
+        let n = many.len() as u32;
+        let costs = (0..n * n).map(|at| many.distance(at / n, at % n)).collect();
+        let matrix = Instance::from_matrix("m", costs).unwrap();
+        let optimum = |few: &Instance| few.check_tour(&exact::shortest(few).unwrap()).unwrap();
+        for instance in [&many, &matrix, &matrix.clone().into_atsp()] {
+            let found = solved(&Algorithm::default(), instance, 20);
+            assert_eq!(instance.check_tour(&found.tour), Ok(optimum(&few)));
+        }
+        let ends = Some(Ends { start: Some(0), end: None });
+        let found = solved(&Algorithm::default(), &many.clone().with_ends(ends), 500);
+        assert_eq!((found.tour[0], found.cost), (0, optimum(&few.with_ends(ends))));
+    }
+
+    #[test]
+    fn an_initial_tour_that_visits_a_place_often_is_taken_as_it_is() {
+        let place = |i: u32| [f64::from(i % 4), f64::from(i % 4 / 2), 0.0];
+        let instance = Instance::from_points("p", Metric::Euc2d, (0..40).map(place).collect()).unwrap();
+        let often: Vec<u32> = (0..40).collect();
+        let sorted: Vec<u32> = (0..4).flat_map(|place| (0..10).map(move |i| 4 * i + place)).collect();
+        let form = |tour: &[u32], state: Option<&State>| {
+            of(&Algorithm::default(), &instance, (Some(tour), state), &|| false).unwrap()
+        };
+        assert!(form(&often, None).is_none());
+        assert!(form(&sorted, None).is_some());
+        // A checkpoint of such a run.
+        let mut state = State::default();
+        state.put(&often).unwrap();
+        assert!(of(&Algorithm::default(), &instance, (None, Some(&state)), &|| false).unwrap().is_none());
+        state = State::default();
+        state.put(&[0_u32; 8]).unwrap();
+        assert!(of(&Algorithm::default(), &instance, (None, Some(&state)), &|| false).unwrap().is_some());
     }
 
     /// Of fewer nodes, forms would be solved exactly themselves.

@@ -92,10 +92,11 @@ pub fn solve_many<I: Borrow<Instance>>(
     solve_all(&instances, settings, run)
 }
 
+/// Checks instances, and solves them in the [form](Form::thinned) in which they have few nodes at the same place.
 fn solve_all(
     instances: &[&Instance],
     settings: ManySettings,
-    (backend, stop): (&Backend, &Stop),
+    run: (&Backend, &Stop),
 ) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
     let begin = Instant::now();
     if settings.effort > ManySettings::MOST_EFFORT {
@@ -111,6 +112,32 @@ fn solve_all(
     {
         return Err(error);
     }
+    let forms = on_threads(instances.len(), &|| (), &|(), index| thinned(instances[index]));
+    let inner: Vec<&Instance> =
+        instances.iter().zip(&forms).map(|(&all, form)| form.as_ref().map_or(all, Form::instance)).collect();
+    let mut tours = solve_forms(&inner, settings, (run, begin))?;
+    for (index, form) in forms.iter().enumerate() {
+        if let (Some(form), Some(tour)) = (form, &mut tours[index]) {
+            let lost =
+                || SolveError::Wrong { backend: run.0.machine().backend, what: "unknown nodes".to_string() };
+            *tour = form.outward(tour).ok_or_else(lost).map_err(ManyError::Other)?;
+        }
+    }
+    Ok(tours)
+}
+
+/// Returns the form of an instance with many nodes at the same place, unless it is solved exactly, or has a form for another reason.
+fn thinned(instance: &Instance) -> Option<Form> {
+    let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty();
+    if is_plain && instance.len() > exact::FEW { Form::thinned(instance) } else { None }
+}
+
+/// Solves instances in a run that started at `begin`.
+fn solve_forms(
+    instances: &[&Instance],
+    settings: ManySettings,
+    ((backend, stop), begin): ((&Backend, &Stop), Instant),
+) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
     let plan = settings.plan();
     let enough: Enough = &|| stop.is_over(begin);
     let mut tours: Vec<Option<Vec<u32>>> = vec![None; instances.len()];
@@ -372,6 +399,17 @@ mod tests {
             assert!(cost(tours.1) as f64 <= cost(tours.0) as f64 * (1.0 + 1e-6));
         }
         assert_eq!(solved(&instances[50..60], 5), tours[50..60], "tours depend on nothing else");
+    }
+
+    #[test]
+    fn many_nodes_at_the_same_place_cost_nothing() {
+        let place = |i: usize| [(i * 37 % 101) as f64, (i * 53 % 89) as f64];
+        let few = Instance::euclidean(&(0..10).map(place).collect::<Vec<[f64; 2]>>()).unwrap();
+        let places: Vec<[f64; 2]> = (0..100).map(|i| place(i * 7 % 10)).collect();
+        let many = Instance::euclidean(&places).unwrap();
+        let tour = &solved(std::slice::from_ref(&many), 1)[0];
+        let optimum = few.tour_cost(&exact::shortest(&few).unwrap());
+        assert_eq!(many.tour_cost(tour), optimum);
     }
 
     #[test]

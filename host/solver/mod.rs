@@ -315,7 +315,8 @@ impl Algorithm {
         if let Some(solution) = solve_exactly(instance, begin)? {
             return Ok(solution);
         }
-        if let Some(form) = forms::of(self, instance, &|| stop.is_over(begin))? {
+        let start = (initial.as_deref(), contact.resumed.as_ref());
+        if let Some(form) = forms::of(self, instance, start, &|| stop.is_over(begin))? {
             return forms::solve(self, (instance, &form), initial, (backend, stop), contact, (begin, keep));
         }
         let solved = match self {
