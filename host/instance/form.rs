@@ -247,11 +247,6 @@ impl Form {
         })
     }
 
-    /// Returns whether a shortest tour of the form is a shortest one of the instance, too.
-    pub fn keeps_optimum(&self) -> bool {
-        !matches!(self.nodes, Nodes::Thinned(_))
-    }
-
     /// Returns the instance of closed tours.
     pub fn instance(&self) -> &Instance {
         &self.instance

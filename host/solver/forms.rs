@@ -69,32 +69,41 @@ pub(super) fn check(algorithm: &Algorithm, instance: &Instance) -> Result<(), So
     Ok(())
 }
 
-/// Returns the form in which an algorithm solves an instance, from these initial tours or this state if there are any; `None`: as it
-/// is. Reduced lengths are left out if `late` says that there is no time for them.
+/// Returns the form with few nodes of each place, if an algorithm solves an instance, from these initial tours or this state if there
+/// are any, in that form.
+pub(super) fn thinned(
+    algorithm: &Algorithm,
+    instance: &Instance,
+    (initial, resumed): (Option<&[u32]>, Option<&State>),
+) -> Option<Form> {
+    let is_closed = instance.partners().is_some() || instance.gap().is_some();
+    let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty();
+    let Algorithm::LinKernighan(_) = algorithm else { return None };
+    // The run of a checkpoint may have begun with a tour that has no such form.
+    if !is_closed && !is_plain || resumed.is_some_and(|state| state.starts_with::<u32>(instance.len())) {
+        return None;
+    }
+    let form = Form::thinned(instance)?;
+    let has_form = |tours: &[u32]| tours.chunks(instance.len()).all(|tour| form.inward(tour).is_some());
+    initial.is_none_or(has_form).then_some(form)
+}
+
+/// Returns the form in which an algorithm solves an instance; `None`: as it is. Reduced lengths are left out if `late` says that there
+/// is no time for them.
 ///
 /// # Errors
 /// If the instance [contradicts itself](Instance::check_shape), or there is not enough memory.
 pub(super) fn of(
     algorithm: &Algorithm,
     instance: &Instance,
-    (initial, resumed): (Option<&[u32]>, Option<&State>),
     late: Enough,
 ) -> Result<Option<Form>, SolveError> {
-    let is_closed = instance.partners().is_some() || instance.gap().is_some();
-    if !is_closed && (instance.ends().is_some() || !instance.fixed_edges().is_empty()) {
+    if instance.partners().is_some() || instance.gap().is_some() {
+        return Ok(None);
+    }
+    if instance.ends().is_some() || !instance.fixed_edges().is_empty() {
         instance.check_shape()?;
         return Ok(Form::closed(instance));
-    }
-    if let Algorithm::LinKernighan(_) = algorithm
-        && let Some(form) = Form::thinned(instance)
-        && initial.is_none_or(|tours| tours.chunks(instance.len()).all(|tour| form.inward(tour).is_some()))
-        // The run of the checkpoint began with a tour that has no such form.
-        && resumed.is_none_or(|state| !state.starts_with::<u32>(instance.len()))
-    {
-        return Ok(Some(form));
-    }
-    if is_closed {
-        return Ok(None);
     }
     if instance.is_symmetric() || !is_doubled(algorithm) {
         return Ok(None);
@@ -195,7 +204,7 @@ fn translated(
     let (seconds, setup_seconds) = (solved.seconds + before, solved.setup_seconds + before);
     // A few nodes in closed form were solved exactly, by internal costs.
     let stopped_by = match solved.stopped_by {
-        StopReason::Optimal if !instance.is_exact() || !form.keeps_optimum() => StopReason::LocalOptimum,
+        StopReason::Optimal if !instance.is_exact() => StopReason::LocalOptimum,
         reason => reason,
     };
     Ok(Solution { tour, cost, seconds, setup_seconds, trace, stopped_by, ..solved })
@@ -254,7 +263,7 @@ mod tests {
         let stop = Stop { iterations: Some(iterations), ..Stop::never() };
         let observe = &mut |_: &Progress| ();
         let contact = Contact { observe, post: None, outside: Default::default(), resumed: None };
-        match of(algorithm, instance, (None, None), &|| false).unwrap() {
+        match of(algorithm, instance, &|| false).unwrap() {
             Some(form) => {
                 let run = (Instant::now(), None);
                 solve(algorithm, (instance, &form), None, (&backend, &stop), contact, run).unwrap()
@@ -340,12 +349,18 @@ mod tests {
         let costs = (0..n * n).map(|at| many.distance(at / n, at % n)).collect();
         let matrix = Instance::from_matrix("m", costs).unwrap();
         let optimum = |few: &Instance| few.check_tour(&exact::shortest(few).unwrap()).unwrap();
+        let solved = |instance: &Instance, iterations| {
+            let (backend, _) = Backend::open(Choice::Cpu).unwrap();
+            let stop = Stop { iterations: Some(iterations), ..Stop::never() };
+            let observe = &mut |_: &Progress| ();
+            Algorithm::default().solve(instance, None, (&backend, &stop), observe, None).unwrap()
+        };
         for instance in [&many, &matrix, &matrix.clone().into_atsp()] {
-            let found = solved(&Algorithm::default(), instance, 20);
+            let found = solved(instance, 20);
             assert_eq!(instance.check_tour(&found.tour), Ok(optimum(&few)));
         }
         let ends = Some(Ends { start: Some(0), end: None });
-        let found = solved(&Algorithm::default(), &many.clone().with_ends(ends), 500);
+        let found = solved(&many.clone().with_ends(ends), 500);
         assert_eq!((found.tour[0], found.cost), (0, optimum(&few.with_ends(ends))));
     }
 
@@ -355,18 +370,15 @@ mod tests {
         let instance = Instance::from_points("p", Metric::Euc2d, (0..40).map(place).collect()).unwrap();
         let often: Vec<u32> = (0..40).collect();
         let sorted: Vec<u32> = (0..4).flat_map(|place| (0..10).map(move |i| 4 * i + place)).collect();
-        let form = |tour: &[u32], state: Option<&State>| {
-            of(&Algorithm::default(), &instance, (Some(tour), state), &|| false).unwrap()
-        };
-        assert!(form(&often, None).is_none());
-        assert!(form(&sorted, None).is_some());
+        let form = |tour, state| thinned(&Algorithm::default(), &instance, (tour, state));
+        assert!(form(Some(&often[..]), None).is_none());
+        assert!(form(Some(&sorted[..]), None).is_some());
         // A checkpoint of such a run.
-        let mut state = State::default();
-        state.put(&often).unwrap();
-        assert!(of(&Algorithm::default(), &instance, (None, Some(&state)), &|| false).unwrap().is_none());
-        state = State::default();
-        state.put(&[0_u32; 8]).unwrap();
-        assert!(of(&Algorithm::default(), &instance, (None, Some(&state)), &|| false).unwrap().is_some());
+        let [mut long, mut short] = [State::default(), State::default()];
+        long.put(&often).unwrap();
+        short.put(&[0_u32; 8]).unwrap();
+        assert!(form(None, Some(&long)).is_none());
+        assert!(form(None, Some(&short)).is_some());
     }
 
     /// Of fewer nodes, forms would be solved exactly themselves.

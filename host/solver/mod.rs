@@ -315,8 +315,24 @@ impl Algorithm {
         if let Some(solution) = solve_exactly(instance, begin)? {
             return Ok(solution);
         }
-        let start = (initial.as_deref(), contact.resumed.as_ref());
-        if let Some(form) = forms::of(self, instance, start, &|| stop.is_over(begin))? {
+        let mut initial = initial;
+        if let Some(form) = forms::thinned(self, instance, (initial.as_deref(), contact.resumed.as_ref())) {
+            let Some(few) = solve_exactly(form.instance(), begin)? else {
+                return forms::solve(
+                    self,
+                    (instance, &form),
+                    initial,
+                    (backend, stop),
+                    contact,
+                    (begin, keep),
+                );
+            };
+            // Another tour of the instance may still be shorter, so the run goes on from this one.
+            if initial.is_none() && contact.resumed.is_none() {
+                initial = form.outward(&few.tour);
+            }
+        }
+        if let Some(form) = forms::of(self, instance, &|| stop.is_over(begin))? {
             return forms::solve(self, (instance, &form), initial, (backend, stop), contact, (begin, keep));
         }
         let solved = match self {
