@@ -210,9 +210,6 @@ pub struct Bounded {
     pub lp_seconds: Option<f64>,
     /// Seconds to compute it.
     pub seconds: f64,
-    /// How costs are shown.
-    #[serde(skip)]
-    unit: Unit,
     /// How much longer the tour is than the optimum at most, in percent; `None` if unknown.
     pub most_percent: Option<f64>,
 }
@@ -230,7 +227,6 @@ impl Bounded {
             root_seconds: None,
             lp_seconds: None,
             seconds: bound.seconds,
-            unit: instance.unit(),
             most_percent: cost.percent_above(length),
         }
     }
@@ -247,13 +243,12 @@ impl Bounded {
             root_seconds: Some(proof.outcome.root_seconds),
             lp_seconds: Some(proof.outcome.lp_seconds),
             seconds: proof.outcome.seconds,
-            unit: instance.unit(),
             most_percent: cost.percent_above(length),
         })
     }
 
     /// Returns the exact bound of a tour that was found by enumeration.
-    pub fn exact(instance: &Instance, cost: Cost, seconds: f64) -> Bounded {
+    pub fn exact(cost: Cost, seconds: f64) -> Bounded {
         let (length, most_percent) = (cost, Some(0.0));
         Bounded {
             length,
@@ -264,26 +259,7 @@ impl Bounded {
             root_seconds: None,
             lp_seconds: None,
             seconds,
-            unit: instance.unit(),
             most_percent,
-        }
-    }
-}
-
-impl std::fmt::Display for Bounded {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.unit.show(self.length))?;
-        match self.most_percent {
-            Some(0.0) => write!(f, ": the tour is proven optimal"),
-            // Rounded up, since it is a guarantee.
-            Some(most) => {
-                write!(
-                    f,
-                    ": the tour is proven to be at most {:.3} % above the optimum",
-                    (most * 1e3).ceil() / 1e3
-                )
-            }
-            None => Ok(()),
         }
     }
 }
@@ -361,7 +337,7 @@ impl Report {
             _ if !self.forbidden.is_empty() => None,
             _ if proven.is_some() => proven,
             (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
-                Some(Bounded::exact(instance, self.cost, solution.seconds))
+                Some(Bounded::exact(self.cost, solution.seconds))
             }
             (bound, _) => bound.map(|bound| Bounded::new(bound, instance, self.cost)),
         });

@@ -1,45 +1,109 @@
-//! The summary at the end of a run, with one fact per line.
+//! The summary at the end of a run: first what everyone asks, then what experts ask.
 
 use std::fmt;
 
 use super::{Known, Report};
 use crate::engine::StopReason;
 
-impl fmt::Display for Report {
+/// The width of the column of names.
+pub const NAMES: usize = 12;
+
+/// The summary of a report, one fact per line.
+pub struct Summary<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// Whether counters, the layout of the work and the communication of processes are included.
+    pub is_verbose: bool,
+}
+
+impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = |name: &str, value: String| writeln!(f, "{name:<12} {value}");
-        let instance = &self.instance;
-        line("instance", format!("{}, {} nodes, {}", instance.name, instance.nodes, instance.metric))?;
-        if let Some(shape) = &instance.shape {
-            line("shape", shape.clone())?;
-        }
-        line("cost", instance.unit.show(self.cost))?;
-        if !self.forbidden.is_empty() {
+        let report = self.report;
+        let mut line = |name: &str, value: String| writeln!(f, "{name:<NAMES$} {value}");
+        let instance = &report.instance;
+        let shape = instance.shape.as_ref().map_or_else(String::new, |shape| format!("; {shape}"));
+        line("instance", format!("{}, {} nodes, {}{shape}", instance.name, instance.nodes, instance.metric))?;
+        line("cost", instance.unit.show(report.cost))?;
+        if !report.forbidden.is_empty() {
             let pairs: Vec<_> =
-                self.forbidden.iter().take(5).map(|[from, to]| format!("{from} to {to}")).collect();
-            let more = if self.forbidden.len() > 5 { ", ..." } else { "" };
+                report.forbidden.iter().take(5).map(|[from, to]| format!("{from} to {to}")).collect();
+            let more = if report.forbidden.len() > 5 { ", ..." } else { "" };
             line(
                 "forbidden",
-                format!("{} pairs, not counted: {}{more}", self.forbidden.len(), pairs.join(", ")),
+                format!("{} pairs, not counted: {}{more}", report.forbidden.len(), pairs.join(", ")),
             )?;
         }
-        line("best known", known(self.best_known, self.gap_percent))?;
-        if let Some(bound) = self.bound {
-            line("bound", bound.to_string())?;
-        }
-        line("time", format!("{:.2} s, of which {:.2} s set-up", self.seconds, self.setup_seconds))?;
+        let bound =
+            report.bound.and_then(|bound| Some((bound.most_percent?, instance.unit.show(bound.length))));
+        line("quality", quality((report.best_known, report.gap_percent), bound, report.stopped_by))?;
+        let (seconds, setup) = (report.seconds, report.setup_seconds);
         line(
-            "iterations",
-            format!("{}, {}, {}", self.iterations, best_found(self), stopped(self.stopped_by)),
+            "time",
+            format!("{seconds:.2} s, {setup:.2} s of it to prepare; {}", stopped(report.stopped_by)),
         )?;
-        line("tours", format!("{}, {} per second", self.tours, rate(self.tours_per_second)))?;
-        let machine = &self.machine;
-        line("backend", format!("{}: {}, {}", machine.backend, machine.device, units(self)))?;
-        line("layout", self.layout.clone())?;
-        if let Some(islands) = &self.islands {
-            line("islands", islands.to_string())?;
+        let tours = format!("{} tours, {} per second", report.tours, rate(report.tours_per_second));
+        line("search", format!("{}, {tours}{}", report.algorithm, last_improvement(report)))?;
+        if self.is_verbose {
+            line("iterations", format!("{}, {}", report.iterations, best_found(report)))?;
+            line("layout", report.layout.clone())?;
+            if let Some(islands) = &report.islands {
+                line("processes", islands.to_string())?;
+            }
         }
-        line("seed", self.seed.to_string())
+        let machine = &report.machine;
+        line("machine", format!("{}: {}, {}", machine.backend, machine.device, units(report)))?;
+        line("seed", report.seed.to_string())
+    }
+}
+
+/// Says how far a tour is from the shortest one, and how that is known. `bound` is what a lower bound guarantees: how much longer the
+/// tour is at most, in percent, and the bound.
+fn quality(
+    known: (Option<Known>, Option<f64>),
+    bound: Option<(f64, String)>,
+    stopped_by: StopReason,
+) -> String {
+    let (known, gap) = known;
+    if bound.as_ref().is_some_and(|&(most, _)| most == 0.0) {
+        let other = known.filter(|known| known.below_bound || known.other_instance);
+        let other = other.map_or_else(String::new, |known| format!(" ({})", not_compared(known)));
+        return format!("optimal, proven in this run{other}");
+    }
+    let is_optimal = known.is_some_and(|known| known.proven) && gap == Some(0.0);
+    let published = known.map(|known| gap.map_or_else(|| not_compared(known), |gap| published(known, gap)));
+    // Rounded up, since it is a guarantee.
+    let guarantee = bound.filter(|_| !is_optimal).map(|(most, length)| {
+        let most = (most * 1e3).ceil() / 1e3;
+        format!("at most {most:.3} % above the optimum, since no tour costs less than {length}")
+    });
+    match (published, guarantee) {
+        (Some(published), Some(guarantee)) => format!("{published}; {guarantee}"),
+        (Some(text), None) | (None, Some(text)) => text,
+        (None, None) if stopped_by == StopReason::OptimalRounded => "optimal for rounded lengths".to_owned(),
+        (None, None) => "unknown: there is neither a lower bound (--bound) nor a published length".to_owned(),
+    }
+}
+
+/// Compares a tour with a published length.
+fn published(known: Known, gap: f64) -> String {
+    let what = if known.proven { "published optimum" } else { "best published length" };
+    match gap {
+        0.0 if known.proven => "optimal: as short as the published optimum".to_owned(),
+        0.0 => format!("as short as the {what}"),
+        // A tour that is longer is never shown as an equal one.
+        0.0..0.001 => format!("less than 0.001 % above the {what}, {}", known.cost),
+        0.0.. => format!("{gap:.3} % above the {what}, {}", known.cost),
+        _ => format!("{:.3} % below the {what}, {}", -gap, known.cost),
+    }
+}
+
+/// Says why a published length is not compared.
+fn not_compared(known: Known) -> String {
+    let cost = known.cost;
+    if known.below_bound {
+        published_below_bound(cost)
+    } else {
+        format!("shorter than {cost}, the proven optimum of another instance with the same name")
     }
 }
 
@@ -64,6 +128,14 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
 /// Describes a published length that is below a bound.
 pub(crate) fn published_below_bound(cost: i64) -> String {
     format!("{cost} was published, less than the bound: perhaps for lengths rounded otherwise")
+}
+
+/// Says when the tour was found.
+fn last_improvement(report: &Report) -> String {
+    match report.trace.last() {
+        Some(last) if report.trace.len() > 1 => format!(", the best one after {:.2} s", last.seconds),
+        _ => String::new(),
+    }
 }
 
 fn best_found(report: &Report) -> String {
@@ -108,5 +180,44 @@ pub fn rate(value: f64) -> String {
         1e6.. => format!("{:.2} M", value / 1e6),
         1e3.. => format!("{:.1} k", value / 1e3),
         _ => format!("{value:.1}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::BestKnown;
+
+    #[test]
+    fn quality_says_no_more_than_is_known() {
+        let text = |known: Option<BestKnown>, cost: i64, bound: Option<(f64, &str)>| {
+            let known = known.map(|known| Known::beside(known, cost));
+            let gap = known.and_then(|known| known.gap_percent(cost));
+            let bound = bound.map(|(most, length)| (most, length.to_owned()));
+            quality((known, gap), bound, StopReason::Time)
+        };
+        let optimum = Some(BestKnown { cost: 426, proven: true });
+        let record = Some(BestKnown { cost: 100_000, proven: false });
+        assert_eq!(text(optimum, 426, None), "optimal: as short as the published optimum");
+        assert_eq!(text(optimum, 426, Some((0.5, "424"))), "optimal: as short as the published optimum");
+        assert_eq!(text(optimum, 427, Some((0.0, "427"))), "optimal, proven in this run");
+        assert_eq!(text(record, 100_000, None), "as short as the best published length");
+        assert_eq!(text(record, 99_000, None), "1.000 % below the best published length, 100000");
+        let slightly = BestKnown { cost: 1_000_000, proven: true };
+        assert_eq!(
+            text(Some(slightly), 1_000_001, None),
+            "less than 0.001 % above the published optimum, 1000000"
+        );
+        assert_eq!(
+            text(record, 101_000, Some((2.000_01, "99020"))),
+            "1.000 % above the best published length, 100000; at most 2.001 % above the optimum, since no tour costs less than 99020"
+        );
+        assert_eq!(
+            text(optimum, 425, None),
+            "shorter than 426, the proven optimum of another instance with the same name"
+        );
+        assert!(text(None, 5, None).starts_with("unknown"));
+        let rounded = quality((None, None), None, StopReason::OptimalRounded);
+        assert_eq!(rounded, "optimal for rounded lengths");
     }
 }

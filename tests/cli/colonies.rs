@@ -55,7 +55,7 @@ fn every_form_of_ant_colony_system_gives_a_valid_tour() {
         }
     }
     let searched = colony_system(&[&folder.instance, "--iterations", "3", "--local-search", "three-opt"])
-        .args(["--tour", &tour])
+        .args(["--tour", &tour, "--verbose"])
         .assert()
         .success();
     searched.stdout(contains("three"));

@@ -203,6 +203,9 @@ pub(super) struct Outputs {
     /// Show no progress and no summary
     #[arg(long, short)]
     pub(super) quiet: bool,
+    /// Show counters and the layout of the work in the summary, too
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(super) verbose: bool,
 }
 
 impl Args {

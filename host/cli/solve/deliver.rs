@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use console::Term;
 use serde::Serialize;
 
 use super::super::output::{self, Output};
@@ -12,6 +13,7 @@ use super::{Args, Plan, facts};
 use crate::instance::population_file::{self, Header};
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::route::Route;
+use crate::report::summary::{NAMES, Summary};
 use crate::report::{Report, geojson, gpx, itinerary, page, svg};
 use crate::solver::genetic::Individuals;
 use crate::solver::proof::Proof;
@@ -19,6 +21,31 @@ use crate::solver::{Solution, SolveError};
 
 /// Number of places shown at each end of a long tour.
 const SHOWN: usize = 20;
+
+/// Wraps a line of the summary between words; what follows is indented like the value. Paths and names that are too long stay whole.
+fn wrapped(line: &str, columns: usize) -> String {
+    let mut text = String::new();
+    let mut width = 0;
+    for word in line.split_inclusive(' ') {
+        let shown = console::measure_text_width(word.trim_end());
+        if width + shown > columns && width > NAMES + 1 {
+            text.truncate(text.trim_end().len());
+            text += &format!("\n{:width$}", "", width = NAMES + 1);
+            width = NAMES + 1;
+        }
+        text += word;
+        width += console::measure_text_width(word);
+    }
+    text + "\n"
+}
+
+/// Dims the name at the start of a line, if the terminal has colours.
+fn dimmed(line: &str) -> String {
+    match line.split_at_checked(NAMES) {
+        Some((name, value)) => format!("{}{value}", console::style(name).dim()),
+        None => line.to_owned(),
+    }
+}
 
 /// Writes a tour as a TSPLIB tour file.
 pub(super) fn write_tour(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
@@ -277,20 +304,24 @@ impl Plan {
         for warning in &report.warnings[self.instance.warnings().len()..] {
             output::tell(&format!("antwarp: warning: {warning}"));
         }
-        let mut text = report.to_string();
-        text += &format!("{:<12} {}\n", "tour", self.places_in_order(report));
+        let mut text = Summary { report, is_verbose: self.outputs.verbose }.to_string();
+        text += &format!("{:<NAMES$} {}\n", "tour", self.places_in_order(report));
         if let Some(path) = kept {
-            text += &format!("{:<12} {}\n", "tour file", path.display());
+            text += &format!("{:<NAMES$} {}\n", "tour file", path.display());
         } else if self.outputs.all().next().is_none() {
-            text += &format!("{:<12} none written: use --tour, --csv, --json or --html FILE\n", "files");
+            text += &format!("{:<NAMES$} none written: use --tour, --csv, --json or --html FILE\n", "files");
         }
         for (name, output) in self.outputs.named() {
             // There is no checkpoint of a run that ended before the first one was due.
             if let Output::File(path) = output
                 && path.exists()
             {
-                text += &format!("{name:<12} {}\n", path.display());
+                text += &format!("{name:<NAMES$} {}\n", path.display());
             }
+        }
+        if let Some((_, columns)) = Term::stdout().size_checked() {
+            let shown = |line: &str| dimmed(&wrapped(line, columns.into()));
+            text = text.lines().map(shown).collect();
         }
         if self.outputs.all().any(Output::is_stdout) {
             output::tell(text.trim_end());
@@ -348,5 +379,20 @@ impl Args {
             self.begin.resume.as_deref().map(|path| ("the checkpoint to continue from", path, "checkpoint"));
         let edges = self.shape.files().map(|(what, path)| (what, path, ""));
         tour.into_iter().chain(run).chain(individuals).chain(config).chain(edges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_wrapped_between_words() {
+        let line = "quality      at most 0.5 % above the optimum";
+        assert_eq!(wrapped(line, 200), format!("{line}\n"));
+        assert_eq!(wrapped(line, 30), "quality      at most 0.5 %\n             above the optimum\n");
+        let path = "tour file    /a/very/long/path.tour";
+        assert_eq!(wrapped(path, 20), format!("{path}\n"));
+        assert_eq!(wrapped("", 20), "\n");
     }
 }

@@ -43,7 +43,9 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
                         Some(_) => argument.help_heading(None::<&str>),
                         None => argument,
                     };
-                    let rare = ["topology", "every", "load_population", "save_population", "geojson", "gpx"];
+                    let rare = [
+                        "topology", "every", "certificate", "load_population", "save_population", "geojson", "gpx",
+                    ];
                     let is_rare = is_rare || rare.contains(&id.as_str());
                     argument.hide_short_help(is_rare || option.is_some_and(|option| !option.is_common()))
                 }
