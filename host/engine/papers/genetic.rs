@@ -46,7 +46,7 @@ impl Crossover {
 pub enum Pairing {
     /// The same places in every generation, and every child starts at the same node, as in the paper.
     Fixed,
-    /// Places and first nodes are drawn anew in every generation.
+    /// Places and first nodes are drawn again in every generation.
     #[default]
     Shuffled,
 }

@@ -19,7 +19,7 @@ pub(super) const FORMAT: &str = "antwarp checkpoint 2\n";
 /// What the first line starts with in every version.
 const NAME: &str = "antwarp checkpoint ";
 /// What to do with a file of another version.
-const OTHER_VERSION: &str = "continue with that version, or start anew";
+const OTHER_VERSION: &str = "continue with that version, or start again from nothing";
 /// Bytes of the checksum at the end: CRC-32.
 const CHECKSUM: usize = size_of::<u32>();
 /// What to give instead of a file that is not a checkpoint.
@@ -150,7 +150,7 @@ pub(super) fn wrong(path: &Path, problem: impl Into<String>, help: &str) -> Inst
 
 /// Returns the error for a damaged file.
 pub(super) fn damaged(path: &Path) -> InstanceError {
-    wrong(path, "is damaged or incomplete", "give an older copy, or start anew")
+    wrong(path, "is damaged or incomplete", "give an older copy, or start again from nothing")
 }
 
 /// Reads a file.

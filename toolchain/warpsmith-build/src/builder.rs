@@ -346,7 +346,7 @@ impl Builder {
             Packaged::Missing => Ok(None),
             Packaged::Other => {
                 let folder = folder.display();
-                println!("cargo::warning={folder} has kernels of other sources: they are compiled anew");
+                println!("cargo::warning={folder} has kernels of other sources: they are compiled again");
                 Ok(None)
             }
         }

@@ -105,8 +105,10 @@ pub(super) fn choose_in_contact<P: OnThreads>(
     let Choices { problem, best, best_cost, best_iteration, iterations, descents, evaluations, .. } = choices;
     let (copies, kernels) = choices.neighbors.phases();
     let cost = full_cost(&problem, &best);
-    if best_cost.is_some_and(|told: P::Cost| told.key() != cost.key()) {
-        let what = format!("cost {} is not what was told", cost.reported());
+    let differing = best_cost.filter(|reported: &P::Cost| reported.key() != cost.key());
+    if let Some(reported) = differing {
+        let (found, reported) = (cost.reported(), reported.reported());
+        let what = format!("recomputed cost {found} differs from the reported cost {reported}");
         return Err(SolveError::Wrong { backend: backend.machine().backend, what });
     }
     let found = Found {

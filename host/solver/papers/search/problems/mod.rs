@@ -307,7 +307,7 @@ impl Task {
             return Err(SolveError::Settings(what.into()));
         }
         if settings.selection == Chooser::HostGenerates && matches!(self, Task::Weierstrass(..)) {
-            let what = "random points do not tell which neighbours they are: the host generates none for weierstrass";
+            let what = "a random point does not determine its neighbours: the host cannot generate them for weierstrass";
             return Err(SolveError::Settings(what.into()));
         }
         let usual = match self {
