@@ -15,6 +15,7 @@ mod output;
 mod plot;
 mod progress;
 mod reading;
+mod reference;
 mod search;
 #[cfg(feature = "serve")]
 mod serve;

@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, Result, output, setting_options};
+use super::{Cli, Outcome, Result, output, reference, setting_options};
 use crate::solver::Algorithm;
 use crate::solver::search::SearchSettings;
 use crate::solver::settings::Settings;
@@ -21,6 +21,9 @@ pub struct ManArgs {
     /// Print the tables of a command's settings for docs/cli.md instead
     #[arg(long, hide = true, value_parser = ["solve", "search"])]
     settings: Option<String>,
+    /// Print docs/reference.md instead
+    #[arg(long, hide = true)]
+    reference: bool,
 }
 
 /// Prints a completion script.
@@ -37,6 +40,10 @@ pub fn man(args: ManArgs) -> Result<Outcome> {
             if command == "solve" { &Algorithm::ALL[..] } else { &[SearchSettings::DECLARATION] };
         let tables = setting_options::tables(declarations);
         return output::deliver(|out| out.write_all(tables.as_bytes())).map(|()| Outcome::Done);
+    }
+    if args.reference {
+        let text = reference::markdown(Cli::command());
+        return output::deliver(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done);
     }
     let mut command = Cli::command();
     command.build();

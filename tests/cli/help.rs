@@ -17,6 +17,7 @@ tests! {
     the_help_of_solve_has_a_short_form_and_one_for_each_algorithm,
     every_setting_is_in_the_manual_page_and_in_completions,
     the_documentation_has_the_tables_of_settings,
+    the_reference_is_that_of_the_program,
 }
 
 /// A point is the mean of the runs with one time limit; what cannot be drawn is told by name.
@@ -126,6 +127,20 @@ fn the_documentation_has_the_tables_of_settings() {
         assert!(
             table.trim() == made.trim(),
             "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_documentation_has_the_tables"
+        );
+    }
+}
+
+/// With ANTWARP_WRITE set it is made again.
+fn the_reference_is_that_of_the_program() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference.md");
+    let made = printed(&["man", "--reference"]);
+    if std::env::var_os("ANTWARP_WRITE").is_some() {
+        fs::write(&path, made).unwrap();
+    } else {
+        assert!(
+            fs::read_to_string(&path).unwrap() == made,
+            "docs/reference.md is another one: ANTWARP_WRITE=1 cargo test --test cli the_reference_is_that"
         );
     }
 }

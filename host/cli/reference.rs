@@ -1,0 +1,116 @@
+//! The command reference, docs/reference.md, made from the definition of the command line.
+
+use std::fmt::Write;
+
+use clap::{Arg, ArgAction, Command};
+
+const HEAD: &str = "\
+# Command reference
+
+Every command and option, with its values and default, as `antwarp help` shows them. [The command line](cli.md) explains how they
+work together.
+
+<!-- Made of the declarations by `ANTWARP_WRITE=1 cargo test --test cli the_reference_is_that_of_the_program`. -->
+";
+
+/// Returns the reference of a program's commands in Markdown.
+pub fn markdown(mut program: Command) -> String {
+    program.build();
+    let mut text = HEAD.to_owned();
+    for command in commands(&program) {
+        describe(command, 2, &[], &mut text);
+    }
+    text
+}
+
+/// Those of a command's subcommands that are in the reference. `serve` is only in some builds, and has a page of its own.
+fn commands(of: &Command) -> Vec<&Command> {
+    let is_listed =
+        |command: &&Command| !["help", "serve"].contains(&command.get_name()) && !command.is_hide_set();
+    of.get_subcommands().filter(is_listed).collect()
+}
+
+fn arguments(of: &Command) -> Vec<&Arg> {
+    let is_listed = |argument: &&Arg| {
+        !["help", "version"].contains(&argument.get_id().as_str()) && !argument.is_hide_set()
+    };
+    of.get_arguments().filter(is_listed).collect()
+}
+
+/// Describes a command below a heading of this level. Leaves out the arguments that are described above it.
+fn describe(command: &Command, level: usize, above: &[String], text: &mut String) {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let name = usage.split([' ']).take(level).collect::<Vec<_>>().join(" ");
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let _ = write!(
+        text,
+        "\n{} {name}\n\n{}.\n\n```text\n{usage}\n```\n",
+        "#".repeat(level),
+        about.trim_end_matches('.')
+    );
+    let own = arguments(command);
+    table(own.into_iter().filter(|argument| !above.contains(&row(argument))), text);
+    let below = commands(command);
+    let Some((first, others)) = below.split_first() else { return };
+    let is_shared = |argument: &&Arg| {
+        others.iter().all(|other| arguments(other).iter().any(|its| row(its) == row(argument)))
+    };
+    let shared: Vec<&Arg> = arguments(first).into_iter().filter(is_shared).collect();
+    if !others.is_empty() && !shared.is_empty() {
+        let _ = write!(text, "\nEach of its commands has these options:\n");
+        table(shared.iter().copied(), text);
+    }
+    let shared: Vec<String> =
+        if others.is_empty() { Vec::new() } else { shared.into_iter().map(row).collect() };
+    for command in below {
+        describe(command, level + 1, &shared, text);
+    }
+}
+
+/// A table for each group of arguments.
+fn table<'a>(arguments: impl Iterator<Item = &'a Arg>, text: &mut String) {
+    let mut groups: Vec<(&str, String)> = Vec::new();
+    for argument in arguments {
+        let heading = argument.get_help_heading().unwrap_or_default();
+        let at = groups.iter().position(|(name, _)| *name == heading).unwrap_or_else(|| {
+            groups.push((heading, String::new()));
+            groups.len() - 1
+        });
+        groups[at].1 += &row(argument);
+    }
+    for (heading, rows) in groups {
+        if !heading.is_empty() {
+            let _ = write!(text, "\n**{heading}**\n");
+        }
+        let _ = write!(text, "\n| option | meaning | values |\n| --- | --- | --- |\n{rows}");
+    }
+}
+
+fn row(argument: &Arg) -> String {
+    let long = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    let meaning = long.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");
+    let short = argument.get_short().map(|short| format!("`-{short}`, ")).unwrap_or_default();
+    let takes_values = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
+    let mut values = Vec::new();
+    if takes_values && !argument.is_hide_possible_values_set() {
+        let names = argument.get_possible_values();
+        let names: Vec<String> = names
+            .iter()
+            .filter(|value| !value.is_hide_set())
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        if !names.is_empty() {
+            values.push(names.join(", "));
+        }
+    }
+    let defaults = argument.get_default_values();
+    if takes_values && !argument.is_hide_default_value_set() && !defaults.is_empty() {
+        let names: Vec<String> =
+            defaults.iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
+        values.push(format!("default {}", names.join(", ")));
+    }
+    let cells =
+        [format!("{short}`{argument}`"), meaning, values.join("; ")].map(|cell| cell.replace('|', "\\|"));
+    format!("| {} |\n", cells.join(" | "))
+}
