@@ -34,7 +34,8 @@
 //!     0.75, 1.25, 0.5, 0.0,
 //! ];
 //! let instance = Instance::from_costs("deliveries", hours)?;
-//! let solution = Solver::default().seed(7).solve(&instance, Stop::default())?;
+//! let stop = Stop { iterations: Some(100), ..Stop::never() };
+//! let solution = Solver::default().seed(7).solve(&instance, stop)?;
 //! assert_eq!(instance.tour_cost(&solution.tour).as_f64(), 2.25);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -95,3 +96,8 @@ pub use antwarp_engine::bound;
 pub use antwarp_exact as exact;
 pub use antwarp_instance as instance;
 use antwarp_instance::memory;
+
+/// The examples of this page are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/library.md")]
+struct LibraryPage;

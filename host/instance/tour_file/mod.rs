@@ -36,7 +36,9 @@ pub fn read_with(path: &Path, instance: &Instance) -> Result<TourFile> {
     let names = instance.names().map_or(0, |names| names.iter().map(String::len).sum::<usize>() as u64 / 8);
     // An edge list has three numbers per node.
     let room = |_: Text<'_>| Room::numbers(n.saturating_add(names).max(n), format!("a tour of {n} nodes"));
-    parse_with(&source::shown(path), &source::load(path, room)?, instance)
+    let missing = "give the path of a file with a tour, such as one that `antwarp solve --tour` writes";
+    let bytes = source::load(path, room).map_err(|error| error.where_missing(missing))?;
+    parse_with(&source::shown(path), &bytes, instance)
 }
 
 /// Parses a tour from the bytes of a tour file; `file` is named in errors.
