@@ -155,11 +155,22 @@ fn pictures_have_the_command_that_makes_them() {
 /// What differs from run to run and from machine to machine, of a line of a report.
 const VARYING: [&str; 6] = ["time ", "iterations ", "tours ", "backend ", "layout ", "CPU "];
 
-/// Returns whether a line that a command printed is the one that the page shows.
-fn agrees(printed: &str, shown: &str, first_words_only: bool) -> bool {
-    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
-    let varies = |line: &str| first_words_only || VARYING.iter().any(|label| line.starts_with(label));
-    printed == shown || varies(shown) && first(printed) == first(shown)
+/// Returns whether a command printed what the page shows. Where only first words are compared, those of lines that follow each other count
+/// once: there may be any number of GPUs.
+fn agree(printed: &[String], shown: &[String], first_words_only: bool) -> bool {
+    let first = |line: &String| line.split_whitespace().next().map(str::to_owned);
+    if first_words_only {
+        let [mut printed, mut shown] =
+            [printed, shown].map(|lines| lines.iter().map(first).collect::<Vec<_>>());
+        printed.dedup();
+        shown.dedup();
+        return printed == shown;
+    }
+    let is_same = |(printed, shown): (&String, &String)| {
+        let varies = VARYING.iter().any(|label| shown.starts_with(label));
+        printed == shown || varies && first(printed) == first(shown)
+    };
+    printed.len() == shown.len() && printed.iter().zip(shown).all(is_same)
 }
 
 #[cfg(unix)]
@@ -243,8 +254,7 @@ mod commands {
                 let mut now = Vec::new();
                 for ((command, shown), printed) in commands.iter().zip(&printed) {
                     seen += 1;
-                    let same = printed.len() == shown.len()
-                        && printed.iter().zip(shown).all(|(one, other)| agrees(one, other, first_words_only));
+                    let same = agree(printed, shown, first_words_only);
                     assert!(
                         same || is_writing,
                         "{}: {command}\nprints:\n{}\nshown:\n{}\n{REMEDY}",
@@ -278,7 +288,8 @@ mod commands {
             let lines: Vec<&str> = text.lines().collect();
             for block in blocks(&lines) {
                 let code = lines[block.lines].join("\n");
-                let is_run = block.language == "console" || block.above.contains("A picture:");
+                let is_run = ["console", "rust", "toml"].contains(&block.language.as_str())
+                    || block.above.contains("A picture:");
                 assert!(
                     is_run || page.ends_with("install.md") || !code.contains("antwarp "),
                     "{}: this is not run:\n{code}",
