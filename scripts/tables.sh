@@ -22,8 +22,8 @@ antwarp() {
 
 # The first table that a command prints, without the blanks that align its columns.
 table() {
-    if [[ $1 != 'antwarp bench table '* ]]; then
-        echo "not a command of antwarp bench table: $1" >&2
+    if [[ $1 != 'antwarp bench table '* && $1 != 'antwarp bench paper --records '* ]]; then
+        echo "not a command of antwarp bench table, or of bench paper --records: $1" >&2
         return 1
     fi
     eval "$1" | awk '/^\|/ && !over { gsub(/ +/, " "); print; found = 1; next } found { over = 1 }'

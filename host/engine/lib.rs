@@ -42,8 +42,8 @@ pub use lockstep::{Lockstep, Sharing, Step};
 pub use machine::Machine;
 pub use papers::acs::AcsSpec;
 pub use papers::colony::{Colony, Phases};
-pub use papers::descent::each_pass;
 pub use papers::descent::{Descent, DescentSpec, Pass};
+pub use papers::descent::{each_pass, pass_ms};
 pub use papers::genetic::{FirstIndividuals, GeneticSpec, Population};
 pub use papers::mmas::ColonySpec;
 pub use papers::walks::{

@@ -9,7 +9,7 @@ use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, is_match};
 use serde_json::Value;
 
 #[cfg(unix)]
@@ -401,16 +401,17 @@ fn records_are_read() {
         }
     }
     assert!(count >= 14, "{count}");
-    // What is not a table of runs is refused with what it begins with.
-    for (name, first) in [
-        ("2026-11-23-h200-sanitizer/tests-per-kernel.csv", "kernel,memcheck,initcheck"),
-        ("2026-11-25-h100x2-1f0b7c4/lin-kernighan.txt", "# Printed output, not a table of runs"),
-    ] {
-        antwarp(&["bench", "table", records.join(name).to_str().unwrap()])
-            .assert()
-            .code(3)
-            .stderr(contains("not a table of runs").and(contains(first)));
-    }
+    // Other tables are shown as they are, and what is none is refused with what it begins with.
+    let sanitizer = records.join("2026-11-23-h200-sanitizer/tests-per-kernel.csv");
+    antwarp(&["bench", "table", "--markdown", sanitizer.to_str().unwrap()])
+        .assert()
+        .success()
+        .stdout(contains("racecheck").and(contains("|---|")));
+    let printed = records.join("2026-11-25-h100x2-1f0b7c4/lin-kernighan.txt");
+    antwarp(&["bench", "table", printed.to_str().unwrap()])
+        .assert()
+        .code(3)
+        .stderr(contains("not a table of runs").and(contains("# Printed output, not a table of runs")));
 }
 
 /// What takes the square of their number would take hours.
@@ -632,6 +633,10 @@ fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
         .stdout(contains("\nantwarp bench acs --instances tsplib/pcb442.tsp --iterations 20"))
         .stdout(contains("update-period"))
         .stdout(contains("| 16 | 0.9 | 1.9 | 2.2 | 4.4 |"))
+        // A figure of the paper's with ours and the verdict, one whose instance is not there, and how many there are of each: the
+        // file is another instance under this name.
+        .stdout(is_match(r"\n16 +d198 +0\.9 +not runnable\n").unwrap())
+        .stdout(is_match(r"\nacs +0 +0 +0 +5 +35\n").unwrap())
         .stderr(contains("skipped: tsplib/d198.tsp"));
     let rows = rows(&folder.path("rows/acs-table-4-quick-1.csv"));
     assert_eq!(rows.len(), 3);
@@ -652,6 +657,21 @@ fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
         .code(2)
         .stderr(contains("no such folder"));
     antwarp(&["bench", "paper", "tsp"]).assert().code(2).stderr(contains("mmas"));
+    // Records need no runs.
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/runs");
+    let recorded = ["bench", "paper", "--records", records.to_str().unwrap()];
+    antwarp(&recorded)
+        .args(["--counts", "--markdown"])
+        .assert()
+        .success()
+        .stdout(is_match(r"\n\| \[acs\]\(acs\.md\) +\| +[1-9][0-9]+ \|").unwrap());
+    antwarp(&recorded)
+        .args(["mmas", "--table", "9"])
+        .assert()
+        .success()
+        .stdout(is_match(r"\natt532 +mean +27708\.9 +not runnable\n").unwrap())
+        .stdout(is_match(r"\neil51 +best +426 +426 \([0-9]+ runs\) +level\n").unwrap());
+    antwarp(&["bench", "paper", "--records", &folder.path("none")]).assert().code(3);
     // A command that fails ends it, with the status of the command.
     folder.file("tsplib/d198.tsp", b"TYPE: TSP\n");
     antwarp(&quick).args(["--data", &data, "--backend", "cpu"]).assert().code(3).stderr(contains("d198"));

@@ -15,6 +15,7 @@ mod rows;
 mod search;
 mod solve;
 mod table;
+mod verdicts;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -266,20 +267,30 @@ pub fn run(args: Args) -> Result<Outcome> {
         What::Table { files, filters, rows, columns, cell, label, markdown, output } => {
             let inputs: Vec<_> = files.iter().map(|file| ("one of the files", file.as_path())).collect();
             output::check([&output], &inputs)?;
-            let read = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
+            let mut read = files.iter().map(|path| rows::read(path)).collect::<Result<Vec<_>>>()?;
             let is_any = read.iter().any(|rows| !rows.is_empty());
-            let mut kept: Vec<Row> = read.into_iter().flatten().collect();
-            kept.retain(|row| filters.iter().all(|filter| filter.keeps(row)));
-            if is_any && kept.is_empty() {
+            read.iter_mut()
+                .for_each(|rows| rows.retain(|row| filters.iter().all(|filter| filter.keeps(row))));
+            if is_any && read.iter().all(Vec::is_empty) {
                 return Err(Error::Unusable(
                     "no row matches --where: check its columns and values".to_owned(),
                 ));
             }
             let text = match (&rows, &columns, &cell) {
                 (Some(rows), Some(columns), Some(cell)) => {
+                    let kept: Vec<Row> = read.into_iter().flatten().collect();
                     Pivot { rows, columns, cell, filters: &filters, labels: &label }.table(&kept, markdown)?
                 }
-                _ => table::tables(&SUITES, &kept, markdown)?,
+                _ => {
+                    // A file of anything but runs is shown as it is.
+                    let (runs, others): (Vec<_>, Vec<_>) =
+                        read.into_iter().partition(|rows| rows::are_runs(rows));
+                    let runs: Vec<Row> = runs.into_iter().flatten().collect();
+                    let mut tables = vec![table::tables(&SUITES, &runs, markdown)?];
+                    tables.extend(others.iter().map(|rows| table::plain(rows, markdown)));
+                    tables.retain(|table| !table.is_empty());
+                    tables.join("\n")
+                }
             };
             output.write(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done)
         }

@@ -42,6 +42,13 @@ pub struct Label {
     text: String,
 }
 
+impl Label {
+    /// Returns the text for this value, if it is the label's.
+    pub fn of(&self, value: &str) -> Option<&str> {
+        (self.value == value).then_some(&self.text)
+    }
+}
+
 impl FromStr for Label {
     type Err = String;
 
@@ -99,24 +106,48 @@ impl FromStr for Cell {
 }
 
 impl Cell {
+    /// Returns whether it shows a figure of this column.
+    pub fn is_of(&self, column: &str) -> bool {
+        self.column == column
+    }
+
+    /// Returns whether it shows a mean.
+    pub fn is_mean(&self) -> bool {
+        matches!(self.figure, Figure::Mean)
+    }
+
+    /// Returns the numbers that the column has in these rows.
+    pub fn numbers(&self, rows: &[&Row]) -> Vec<f64> {
+        rows.iter().filter_map(|row| row.number(&self.column)).collect()
+    }
+
+    /// Returns the figure of these rows; `None` if none of them has a number, or if it is not a single one.
+    pub fn figure(&self, rows: &[&Row]) -> Option<f64> {
+        let mut values = self.numbers(rows);
+        let count = values.len();
+        match self.figure {
+            _ if values.is_empty() => None,
+            Figure::Each => values.first().copied().filter(|_| count == 1),
+            Figure::Mean => Some(values.iter().sum::<f64>() / count as f64),
+            Figure::Median => {
+                values.sort_by(f64::total_cmp);
+                let (low, high) = (values[(count - 1) / 2], values[count / 2]);
+                Some(low + (high - low) / 2.0)
+            }
+            Figure::Least => values.into_iter().reduce(f64::min),
+            Figure::Count => Some(count as f64),
+        }
+    }
+
     /// Returns the text of a cell; empty if none of its rows has a number.
     fn show(&self, rows: &[&Row]) -> String {
-        let mut values: Vec<f64> = rows.iter().filter_map(|row| row.number(&self.column)).collect();
-        let count = values.len();
         // An exact zero is an optimum, and must not look like a rounded value.
         let number =
             |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.*}", self.digits) };
         match self.figure {
-            _ if values.is_empty() => String::new(),
-            Figure::Each => values.into_iter().map(number).collect::<Vec<_>>().join(" / "),
-            Figure::Mean => number(values.iter().sum::<f64>() / count as f64),
-            Figure::Median => {
-                values.sort_by(f64::total_cmp);
-                let (low, high) = (values[(count - 1) / 2], values[count / 2]);
-                number(low + (high - low) / 2.0)
-            }
-            Figure::Least => number(values.into_iter().fold(f64::INFINITY, f64::min)),
-            Figure::Count => count.to_string(),
+            Figure::Each => self.numbers(rows).into_iter().map(number).collect::<Vec<_>>().join(" / "),
+            Figure::Count => self.figure(rows).map_or_else(String::new, |count| count.to_string()),
+            _ => self.figure(rows).map_or_else(String::new, number),
         }
     }
 }

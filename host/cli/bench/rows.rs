@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use super::super::Result;
 use super::super::output::Output;
+use super::ils;
+use crate::engine::pass_ms;
 use crate::instance::{Cost, InstanceError, Room, Text, printable, source};
 
 /// The measurements of a run. Missing values are empty (null).
@@ -27,11 +29,17 @@ impl Row {
         text(self.value(name))
     }
 
-    /// Returns a value that is a number.
+    /// Returns a value that is a number, or one that follows from others: `n_tours_ms`, the time for as many tours as nodes, and
+    /// `pass_ms`, the time of a pass of best improvement.
     pub fn number(&self, name: &str) -> Option<f64> {
-        match self.value(name) {
-            Value::String(text) => text.parse().ok(),
-            other => other.as_f64(),
+        match (name, self.value(name)) {
+            ("n_tours_ms", _) => Some(
+                self.number("total_ms")? * self.number("n")?
+                    / self.number("ants").filter(|&ants| ants > 0.0)?,
+            ),
+            ("pass_ms", _) => pass_ms(&self.text("layout")),
+            (_, Value::String(text)) => text.parse().ok(),
+            (_, other) => other.as_f64(),
         }
         .filter(|number: &f64| number.is_finite())
     }
@@ -46,11 +54,30 @@ impl Row {
     }
 
     /// Returns the value of a setting, or of a column if there is no setting of this name; empty if there is neither.
+    /// `solver.NAME` is one of all settings of the solver, and `size` the [sizes](super::ils) that the nodes are in.
     pub fn setting(&self, name: &str) -> String {
-        match self.parts("settings").get(name) {
-            Some(value) => text(value),
-            None => self.text(name),
+        let settings = self.value("settings");
+        let own = match name.strip_prefix("solver.") {
+            Some(name) => match settings.get("solver") {
+                Some(solver) => solver.get(name),
+                // Runs that were not made by a bench have only the settings that were noted.
+                None => settings.get(name.replace('_', "-")),
+            },
+            None => settings.get(name),
+        };
+        match own {
+            None if name == "size" => {
+                self.number("n").and_then(|n| ils::size(n as u64)).unwrap_or_default().to_owned()
+            }
+            own => own.map_or_else(|| self.text(name), text),
         }
+    }
+
+    /// Returns the row of a run beside others on the same device: its times are not those of its own.
+    pub fn without_times(&self) -> Row {
+        let is_time =
+            |name: &str| name.contains("seconds") || name.contains("_per_second") || name.ends_with("_ms");
+        Row(self.0.iter().filter(|(name, _)| !is_time(name)).cloned().collect())
     }
 
     /// Returns a structured value; in a row that was read from a file, it is parsed from its text.
@@ -131,7 +158,23 @@ const MOST_NUMBERS: u64 = 1 << 23;
 /// Maximum number of characters of a first line shown in a message.
 const MOST_SHOWN: usize = 60;
 
-/// Reads a file written by [`Log`], optionally gzip-compressed.
+/// The columns without which there are no tables of runs.
+const NEEDED: [&str; 7] = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
+
+/// Returns whether the rows are of runs, and not of another table.
+pub fn are_runs(rows: &[Row]) -> bool {
+    let has = |row: &Row| NEEDED.iter().all(|name| row.0.iter().any(|(own, _)| own == name));
+    rows.first().is_none_or(has)
+}
+
+/// Returns the columns and values of rows as text.
+pub fn plain(rows: &[Row]) -> (Vec<&str>, Vec<Vec<String>>) {
+    let heads =
+        rows.first().map_or_else(Vec::new, |row| row.0.iter().map(|(name, _)| name.as_str()).collect());
+    (heads, rows.iter().map(|row| row.0.iter().map(|(_, value)| text(value)).collect()).collect())
+}
+
+/// Reads a file written by [`Log`], or another table with columns that have names, optionally gzip-compressed.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let help = "give files written by antwarp bench --csv";
     let unusable = |problem: String| InstanceError::content(path.display().to_string(), problem, help);
@@ -139,9 +182,9 @@ pub fn read(path: &Path) -> Result<Vec<Row>> {
     let bytes = source::load(path, room).map_err(|error| error.where_missing(help))?;
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let head = reader.headers().map_err(|error| unusable(error.to_string()))?.clone();
-    let needed = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
-    if let Some(lacks) = needed.iter().find(|name| !head.iter().any(|own| own == **name)) {
-        // Folders with tables of runs also contain curves, counts and printed output, which have other columns or none.
+    let lacks = NEEDED.iter().find(|name| !head.iter().any(|own| own == **name));
+    // Folders with tables of runs also contain curves and counts, which have other columns, and printed output, which has none.
+    if let Some(lacks) = lacks.filter(|_| head.len() < 2 || head.iter().any(|name| name.starts_with('#'))) {
         let first = printable(&head.iter().collect::<Vec<_>>().join(","));
         let first: String = first.chars().take(MOST_SHOWN).collect();
         let problem = format!("not a table of runs: its first line, `{first}`, has no column `{lacks}`");
@@ -149,8 +192,12 @@ pub fn read(path: &Path) -> Result<Vec<Row>> {
     }
     let row = |record: std::result::Result<csv::StringRecord, csv::Error>| {
         let record = record.map_err(|error| unusable(error.to_string()))?;
-        let values = record.iter().map(Value::from);
-        Ok(Row(head.iter().map(str::to_owned).zip(values).collect()))
+        let value = |(name, text): (&str, &str)| {
+            // Settings are looked at often.
+            let parsed = if name == "settings" { serde_json::from_str(text).ok() } else { None };
+            (name.to_owned(), parsed.unwrap_or_else(|| Value::from(text)))
+        };
+        Ok(Row(head.iter().zip(record.iter()).map(value).collect()))
     };
     reader.records().map(row).collect()
 }

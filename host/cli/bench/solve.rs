@@ -9,7 +9,7 @@ use crate::backend::Backend;
 use crate::engine::{Progress, StopReason};
 
 /// Columns for whole runs of a solver.
-pub const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column; 4] = &[
     ("seconds", "seconds", Mean, 3),
     ("set-up s", "setup_seconds", Mean, 4),
     ("search s", "search_seconds", Mean, 4),

@@ -94,6 +94,13 @@ pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String>
     Ok(tables.join("\n").split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
+/// Returns rows of anything as a table of all their columns.
+pub fn plain(rows: &[Row], markdown: bool) -> String {
+    let (heads, lines) = super::rows::plain(rows);
+    let text = render("rows", (&heads, 1), &lines, markdown);
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// Formats a run as a line of progress.
 pub fn line(row: &Row) -> String {
     let settings = row.parts("settings");

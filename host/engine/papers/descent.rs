@@ -64,6 +64,11 @@ pub fn each_pass(evaluation: Pass) -> String {
     format!("{each:.4} ms to evaluate all moves (mean of {} passes)", evaluation.passes)
 }
 
+/// Returns the milliseconds of a pass from a layout that [describes](each_pass) it.
+pub fn pass_ms(layout: &str) -> Option<f64> {
+    layout.split(", ").find(|part| part.ends_with(" passes)"))?.split(' ').next()?.parse().ok()
+}
+
 /// Best-improvement local search with kicks, on a backend.
 pub trait Descent {
     /// Runs this many passes at a [temperature](antwarp_core::lin_kernighan::trial::tolerance), or fewer if all kicks are done or
@@ -96,4 +101,17 @@ pub trait Descent {
 
     /// Describes how the work is distributed, and how long a pass takes.
     fn describe(&self) -> String;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_pass_is_found_again_in_its_description() {
+        let pass = Pass { passes: 4, time: Duration::from_millis(5) };
+        let layout = format!("one tour, {}, places global", each_pass(pass));
+        assert_eq!(pass_ms(&layout), Some(1.25), "{layout}");
+        assert_eq!(pass_ms(&format!("one tour, {}", each_pass(Pass::default()))), None);
+    }
 }
