@@ -153,7 +153,7 @@ fn pictures_have_the_command_that_makes_them() {
 }
 
 /// What differs from run to run and from machine to machine, of a line of a report.
-const VARYING: [&str; 6] = ["time ", "iterations ", "tours ", "backend ", "layout ", "CPU "];
+const VARYING: [&str; 6] = ["time ", "search ", "iterations ", "layout ", "machine ", "CPU "];
 
 /// Returns whether a command printed what the page shows. Where only first words are compared, those of lines that follow each other count
 /// once: there may be any number of GPUs.

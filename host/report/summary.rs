@@ -76,12 +76,13 @@ fn quality(
         let most = (most * 1e3).ceil() / 1e3;
         format!("at most {most:.3} % above the optimum, since no tour costs less than {length}")
     });
-    match (published, guarantee) {
-        (Some(published), Some(guarantee)) => format!("{published}; {guarantee}"),
-        (Some(text), None) | (None, Some(text)) => text,
-        (None, None) if stopped_by == StopReason::OptimalRounded => "optimal for rounded lengths".to_owned(),
-        (None, None) => "unknown: there is neither a lower bound (--bound) nor a published length".to_owned(),
+    let rounded =
+        (stopped_by == StopReason::OptimalRounded).then(|| "optimal for rounded lengths".to_owned());
+    let known: Vec<String> = [published, rounded, guarantee].into_iter().flatten().collect();
+    if known.is_empty() {
+        return "unknown: there is neither a lower bound (--bound) nor a published length".to_owned();
     }
+    known.join("; ")
 }
 
 /// Compares a tour with a published length.
