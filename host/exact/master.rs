@@ -25,6 +25,12 @@ const LARGE_COST: f64 = 8192.0;
 /// By how much an optimal solution may violate the limits of columns and the rows of nodes.
 const TOLERANCE: f64 = 1e-4;
 
+/// The most rounds over the nodes of a row to make it sparser.
+const SPARSER: usize = 3;
+
+/// How many times the rows of nodes are added to another row: those that are.
+type Shift = Vec<(u32, i32)>;
+
 /// A row beyond those of degrees.
 #[derive(Clone, Debug)]
 pub enum Row {
@@ -98,6 +104,8 @@ pub struct Master<'a> {
     /// Those fixed in all tours.
     is_partner: HashSet<u32>,
     rows: Vec<Row>,
+    /// For each row, how many times the rows of nodes are added to it in the library.
+    shifts: Vec<Shift>,
     /// For each row, how many solves in a row it has been slack.
     ages: Vec<u32>,
     known: HashSet<Arc<Cut>>,
@@ -130,6 +138,7 @@ impl<'a> Master<'a> {
             fixed: HashMap::new(),
             is_partner: HashSet::new(),
             rows: Vec::new(),
+            shifts: Vec::new(),
             ages: Vec::new(),
             known: HashSet::new(),
             solution: Solution { duals: vec![0.0; n], ..Solution::default() },
@@ -222,14 +231,26 @@ impl<'a> Master<'a> {
                 set += 1;
             }
         }
+        // How many times the row of each end is added to other rows.
+        let mut added: HashMap<u32, Vec<(u32, i32)>> = HashMap::new();
+        for (row, shift) in (0..).zip(&self.shifts) {
+            for &(node, times) in shift.iter().filter(|(node, _)| sets.contains_key(node)) {
+                added.entry(node).or_default().push((row, times));
+            }
+        }
         let n = self.instance.len();
         let mut columns = Lines::default();
         let mut costs = Vec::new();
         for edge in &fresh {
             let degrees = [(edge.a as usize, 1.0), (edge.b as usize, 1.0)];
-            let crossed = crossed(&sets[&edge.a], &sets[&edge.b]);
-            let crossed = crossed.into_iter().map(|(row, count)| (n + row as usize, f64::from(count)));
-            columns.push((0.0, 1.0), degrees.into_iter().chain(crossed));
+            let mut others: Vec<(u32, i32)> = crossed(&sets[&edge.a], &sets[&edge.b]);
+            others.extend([edge.a, edge.b].iter().filter_map(|node| added.get(node)).flatten());
+            others.sort_unstable_by_key(|entry| entry.0);
+            let others = others.chunk_by(|one, next| one.0 == next.0);
+            let others =
+                others.map(|row| (n + row[0].0 as usize, row.iter().map(|entry| entry.1).sum::<i32>()));
+            let others = others.filter(|entry| entry.1 != 0).map(|(row, count)| (row, f64::from(count)));
+            columns.push((0.0, 1.0), degrees.into_iter().chain(others));
             costs.push(f64::from(edge.cost) / self.scale);
         }
         self.simplex.add_columns(&costs, &columns)?;
@@ -267,28 +288,75 @@ impl<'a> Master<'a> {
         }
         let mut lines = Lines::default();
         let mut is_inside = vec![false; self.instance.len()];
-        let mut counts = vec![0_u32; self.edges.len()];
+        let mut counts = vec![0_i32; self.edges.len()];
+        let mut shifts = Vec::with_capacity(rows.len());
         for row in &rows {
             let mut touched = Vec::new();
             for set in row.sets() {
                 self.each_crossing(set, &mut is_inside, |column| {
-                    if counts[column as usize] == 0 {
-                        touched.push(column);
-                    }
+                    touched.push(column);
                     counts[column as usize] += 1;
                 });
             }
+            let shift = self.sparser(row, &mut counts, &mut touched);
             touched.sort_unstable();
+            touched.dedup();
             let entries = touched.iter().map(|&column| (column as usize, f64::from(counts[column as usize])));
-            lines.push(row.limits(), entries);
+            let by = 2.0 * shift.iter().map(|&(_, times)| f64::from(times)).sum::<f64>();
+            let (lower, upper) = row.limits();
+            lines.push((lower + by, upper + by), entries.filter(|entry| entry.1 != 0.0));
             touched.iter().for_each(|&column| counts[column as usize] = 0);
+            shifts.push(shift);
         }
+        self.shifts.extend(shifts);
         self.simplex.add_rows(&lines)?;
         let count = rows.len();
         self.rows.extend(rows);
         self.ages.resize(self.rows.len(), 0);
         self.solution.duals.resize(self.instance.len() + self.rows.len(), 0.0);
         Ok(count)
+    }
+
+    /// Adds the rows of nodes to a row as often as makes it sparser, and returns how often. It changes the coefficients `counts` of columns, of
+    /// which `touched` has at least those that are not 0.
+    ///
+    /// With fewer coefficients, each iteration is quicker: a border of two nodes has an edge of each of their neighbours, but only one
+    /// edge is between them.
+    fn sparser(&self, row: &Row, counts: &mut [i32], touched: &mut Vec<u32>) -> Shift {
+        let mut nodes: Vec<u32> = row.sets().iter().flat_map(|set| set.iter().copied()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mut times = vec![0; nodes.len()];
+        for _ in 0..SPARSER {
+            let mut has_changed = false;
+            for (&node, times) in nodes.iter().zip(&mut times) {
+                let columns = &self.beside[node as usize];
+                let of =
+                    |value: i32| columns.iter().filter(|&&column| counts[column as usize] == value).count();
+                let (none, value) = (of(0), columns.iter().map(|&column| counts[column as usize]));
+                let best = value.filter(|&value| value != 0).map(|value| (of(value), value)).max();
+                let Some((_, value)) = best.filter(|&(many, _)| many > none) else { continue };
+                *times -= value;
+                columns.iter().for_each(|&column| counts[column as usize] -= value);
+                touched.extend(columns);
+                has_changed = true;
+            }
+            if !has_changed {
+                break;
+            }
+        }
+        nodes.into_iter().zip(times).filter(|(_, times)| *times != 0).collect()
+    }
+
+    /// Makes dual values of the library's rows those of the rows without the ones of nodes.
+    fn unshift(&self, duals: &mut [f64]) {
+        let n = self.instance.len();
+        for (row, shift) in self.shifts.iter().enumerate() {
+            let y = duals[n + row];
+            if y != 0.0 {
+                shift.iter().for_each(|&(node, times)| duals[node as usize] += f64::from(times) * y);
+            }
+        }
     }
 
     /// Solves the program, or tries to. Limits are for the internal cost. After [`Status::AboveLimit`] the dual values are such that
@@ -313,11 +381,12 @@ impl<'a> Master<'a> {
 
     /// Returns the library's solution, if it is one.
     fn answer(&mut self) -> Result<Solution> {
-        let solution = self.simplex.solution()?;
+        let mut solution = self.simplex.solution()?;
         let rows = self.instance.len() + self.rows.len();
         if (solution.columns.len(), solution.duals.len()) != (self.edges.len(), rows) {
             return Err(wrong_size("a solution"));
         }
+        self.unshift(&mut solution.duals);
         let numbers = solution.columns.iter().chain(&solution.duals).copied().chain([solution.objective]);
         if let Some(number) = { numbers }.find(|number| !number.is_finite()) {
             return Err(SimplexError::Nonsense(format!("a solution with the value {number}")));
@@ -453,10 +522,11 @@ impl<'a> Master<'a> {
     /// # Errors
     /// If the library returns nonsense.
     pub fn contradiction(&mut self, above: i64) -> Result<Option<Duals>> {
-        let Some(ray) = self.simplex.ray()? else { return Ok(None) };
+        let Some(mut ray) = self.simplex.ray()? else { return Ok(None) };
         if ray.len() != self.solution.duals.len() {
             return Ok(None);
         }
+        self.unshift(&mut ray);
         let lengths = |sign: f64| {
             // By how much the bound grows with each multiple.
             let n = self.instance.len();
@@ -540,6 +610,7 @@ impl<'a> Master<'a> {
             }
         }
         retain(&mut self.rows, is_deleted);
+        retain(&mut self.shifts, is_deleted);
         retain(&mut self.ages, is_deleted);
         retain(&mut self.solution.duals, &mask);
         Ok(())
@@ -781,8 +852,8 @@ impl<'a> Master<'a> {
 }
 
 /// Returns the rows of sets that one of two nodes is in, each with how many; lists have sets in order.
-fn crossed(of_a: &[(u32, u32)], of_b: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let mut rows: Vec<(u32, u32)> = Vec::new();
+fn crossed(of_a: &[(u32, u32)], of_b: &[(u32, u32)]) -> Vec<(u32, i32)> {
+    let mut rows: Vec<(u32, i32)> = Vec::new();
     let (mut i, mut j) = (0, 0);
     loop {
         let row = match (of_a.get(i), of_b.get(j)) {

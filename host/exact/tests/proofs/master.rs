@@ -1,11 +1,12 @@
 //! The linear program of a proof, solved by HiGHS.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use antwarp_exact::duals::{Branch, Side, to_units};
 use antwarp_exact::pricing::price;
-use antwarp_exact::simplex::{Limits, Status};
+use antwarp_exact::simplex::{Basis, Limits, Lines, Result, Simplex, Solution, Solver, Status};
 use antwarp_exact::{Cut, Master};
 use antwarp_instance::{Enough, Watch, generate};
 
@@ -14,6 +15,7 @@ use crate::{Draws, highs, instance, optimum};
 tests!(
     columns_come_in_until_the_bound_is_the_optimum_of_all,
     rows_and_columns_have_the_same_coefficients,
+    a_row_is_its_cut_with_rows_of_nodes_added,
     a_node_is_the_same_after_another,
     an_infeasible_node_has_a_proof,
     limits_hold,
@@ -71,6 +73,116 @@ fn rows_and_columns_have_the_same_coefficients() {
     };
     let (one, other) = (optimum(true), optimum(false));
     assert!((one - other).abs() < 1e-6 * one, "{one} {other}");
+}
+
+/// Keeps the rows and columns of a program that nobody solves.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Matrix>>);
+
+#[derive(Default)]
+struct Matrix {
+    /// The least value of each row.
+    lower: Vec<f64>,
+    columns: usize,
+    entries: HashMap<(usize, usize), f64>,
+}
+
+impl Kept {
+    fn add(&self, lines: &Lines, are_rows: bool) {
+        let mut matrix = self.0.lock().unwrap();
+        let first = if are_rows { matrix.lower.len() } else { matrix.columns };
+        for line in 0..lines.len() {
+            let end = lines.starts.get(line + 1).map_or(lines.indices.len(), |&end| end as usize);
+            for at in lines.starts[line] as usize..end {
+                let other = lines.indices[at] as usize;
+                let place = if are_rows { (first + line, other) } else { (other, first + line) };
+                assert_eq!(
+                    matrix.entries.insert(place, lines.values[at]),
+                    None,
+                    "an entry that is there twice"
+                );
+            }
+        }
+        if are_rows {
+            matrix.lower.extend(&lines.lower);
+        } else {
+            matrix.columns += lines.len();
+        }
+    }
+}
+
+impl Solver for Kept {
+    fn create(&self) -> Result<Box<dyn Simplex>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Simplex for Kept {
+    fn add_columns(&mut self, _: &[f64], columns: &Lines) -> Result<()> {
+        self.add(columns, false);
+        Ok(())
+    }
+    fn add_rows(&mut self, rows: &Lines) -> Result<()> {
+        self.add(rows, true);
+        Ok(())
+    }
+    fn delete_rows(&mut self, _: &[bool]) -> Result<()> {
+        unreachable!()
+    }
+    fn delete_columns(&mut self, _: &[bool]) -> Result<()> {
+        unreachable!()
+    }
+    fn set_limits(&mut self, _: &[(usize, f64, f64)]) -> Result<()> {
+        Ok(())
+    }
+    fn solve(&mut self, _: &Limits<'_>) -> Result<Status> {
+        unreachable!()
+    }
+    fn solution(&mut self) -> Result<Solution> {
+        unreachable!()
+    }
+    fn ray(&mut self) -> Result<Option<Vec<f64>>> {
+        unreachable!()
+    }
+    fn basis(&mut self) -> Result<Basis> {
+        unreachable!()
+    }
+    fn set_basis(&mut self, _: &Basis) -> Result<()> {
+        unreachable!()
+    }
+    fn iterations(&self) -> u64 {
+        0
+    }
+}
+
+fn a_row_is_its_cut_with_rows_of_nodes_added() {
+    let n = 60;
+    let instance = generate::uniform(n, 1).unwrap();
+    let tours: Vec<Vec<u32>> =
+        [1, 7, 11, 13].iter().map(|by| (0..60).map(|k| k * by % 60).collect()).collect();
+    let edges = Master::first_edges(&instance, &tours);
+    let kept = Kept::default();
+    let mut master = Master::new(&instance, &kept).unwrap();
+    let cuts = some_cuts(60);
+    // Some columns are older than the rows, some are newer.
+    master.add_edges(&edges[..edges.len() / 2]).unwrap();
+    master.add_cuts(cuts.clone()).unwrap();
+    master.add_edges(&edges[edges.len() / 2..]).unwrap();
+    let matrix = kept.0.lock().unwrap();
+    let of = |row: usize, column: usize| matrix.entries.get(&(row, column)).copied().unwrap_or(0.0);
+    assert_eq!((matrix.lower.len(), matrix.columns), (n + cuts.len(), edges.len()));
+    for (row, cut) in (n..).zip(&cuts) {
+        for tour in &tours {
+            let steps = tour.iter().zip(tour.iter().cycle().skip(1)).map(|(&a, &b)| (a.min(b), a.max(b)));
+            let columns = steps.map(|step| master.edges().iter().position(|e| (e.a, e.b) == step).unwrap());
+            let left: f64 = columns.map(|column| of(row, column)).sum();
+            let slack = cut.left_side_of_tour(tour) - cut.right_side();
+            assert_eq!(left - matrix.lower[row], slack as f64, "the distance of a tour from the limit");
+        }
+        let in_border = edges.iter().filter(|edge| cut.coefficient(edge.a, edge.b) > 0).count();
+        let entries = (0..edges.len()).filter(|&column| of(row, column) != 0.0).count();
+        assert!(entries < in_border, "{entries} entries, {in_border} edges cross borders");
+    }
 }
 
 fn a_node_is_the_same_after_another() {
