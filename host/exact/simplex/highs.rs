@@ -14,8 +14,10 @@ const ERROR: c_int = -1;
 const SIMPLEX_INTERRUPT: c_int = 1;
 /// Says that there is no limit on iterations.
 const NO_LIMIT: c_int = c_int::MAX;
-/// The dual simplex method on one thread.
+/// The dual simplex method on one thread, and the primal one. New columns leave the last solution feasible, as the primal method needs it;
+/// new rows leave the dual values feasible.
 const DUAL: c_int = 1;
+const PRIMAL: c_int = 4;
 /// How the dual simplex method weighs rows: as HiGHS chooses, which is by the steepest edge, or by the Devex method. Weights of the
 /// steepest edge are computed anew for each basis that is set, which takes longer than a few iterations.
 const CHOOSE: c_int = -1;
@@ -34,8 +36,12 @@ pub(super) struct Program {
     columns: usize,
     /// The iterations and the objective that were last set as limits.
     limits: (c_int, f64),
-    /// The weights that were last set.
+    /// The weights and the method that were last set.
     weights: c_int,
+    method: c_int,
+    /// Whether columns were added since the last solve, and whether anything else was changed.
+    has_new_columns: bool,
+    has_changed: bool,
     iterations: u64,
     /// During a solve, what its callback asks. HiGHS knows where this is.
     question: Box<Cell<*const Question<'static>>>,
@@ -71,6 +77,9 @@ impl Program {
             columns: 0,
             limits: (NO_LIMIT, f64::INFINITY),
             weights: CHOOSE,
+            method: DUAL,
+            has_new_columns: false,
+            has_changed: true,
             iterations: 0,
             question: Box::new(Cell::new(std::ptr::null())),
         };
@@ -108,6 +117,14 @@ impl Program {
         Ok(())
     }
 
+    fn set_method(&mut self, method: c_int) -> Result<()> {
+        if self.method != method {
+            call!(self, set_int(c"simplex_strategy".as_ptr(), method))?;
+            self.method = method;
+        }
+        Ok(())
+    }
+
     fn set_limit_of_objective(&mut self, objective: f64) -> Result<()> {
         if self.limits.1 != objective {
             call!(self, set_double(c"objective_bound".as_ptr(), objective))?;
@@ -137,10 +154,27 @@ impl Program {
             let mut is_kept = is_deleted.iter().map(|is_deleted| !is_deleted);
             list.retain(|_| is_kept.next().unwrap_or(true));
             if basis.is_complete() {
-                self.set_basis(&basis)?;
+                self.pass_basis(&basis)?;
             }
         }
         Ok(())
+    }
+
+    fn pass_basis(&mut self, basis: &Basis) -> Result<()> {
+        assert_eq!(
+            (basis.columns.len(), basis.rows.len()),
+            (self.columns, self.rows),
+            "a basis of this program"
+        );
+        let code = |standing: &Standing| match standing {
+            Standing::Lower => 0,
+            Standing::Basic => 1,
+            Standing::Upper => 2,
+        };
+        let columns: Vec<c_int> = basis.columns.iter().map(code).collect();
+        let rows: Vec<c_int> = basis.rows.iter().map(code).collect();
+        // SAFETY: HiGHS reads an integer for each of the program's columns and rows: the arrays have as many entries, as asserted above.
+        call!(self, set_basis(columns.as_ptr(), rows.as_ptr()))
     }
 }
 
@@ -190,6 +224,7 @@ impl Simplex for Program {
             add_cols(count, costs.as_ptr(), lower.as_ptr(), upper.as_ptr(), entries, starts, indices, values)
         )?;
         self.columns += costs.len();
+        self.has_new_columns = true;
         Ok(())
     }
 
@@ -201,6 +236,7 @@ impl Simplex for Program {
         // SAFETY: `check` has asserted the same as for columns. HiGHS refuses indices of columns that do not exist.
         call!(self, add_rows(count, lower.as_ptr(), upper.as_ptr(), entries, starts, indices, values))?;
         self.rows += rows.len();
+        self.has_changed = true;
         Ok(())
     }
 
@@ -213,6 +249,7 @@ impl Simplex for Program {
     }
 
     fn set_limits(&mut self, columns: &[(usize, f64, f64)]) -> Result<()> {
+        self.has_changed = true;
         for &(column, lower, upper) in columns {
             call!(self, set_limits(column as c_int, lower, upper))?;
         }
@@ -223,6 +260,9 @@ impl Simplex for Program {
         let iterations = limits.iterations.map_or(NO_LIMIT, |most| most.min(NO_LIMIT as u32) as c_int);
         self.set_limit_of_iterations(iterations)?;
         self.set_weights(if limits.iterations.is_some() { DEVEX } else { CHOOSE })?;
+        self.set_method(if self.has_new_columns && !self.has_changed { PRIMAL } else { DUAL })?;
+        // After an error nothing is known of the last solution.
+        (self.has_new_columns, self.has_changed) = (false, true);
         self.set_limit_of_objective(limits.objective.unwrap_or(f64::INFINITY))?;
         let question = Question { enough: limits.enough };
         // SAFETY: the callback reads the question only during `run`, and it is taken away before it goes out of scope.
@@ -237,7 +277,10 @@ impl Simplex for Program {
         self.iterations = iterations.max(0) as u64;
         // SAFETY: the handle is that of this program until it is dropped.
         match unsafe { (self.library.functions.status)(self.handle) } {
-            7 => Ok(Status::Optimal),
+            7 => {
+                self.has_changed = false;
+                Ok(Status::Optimal)
+            }
             8 => Ok(Status::Infeasible),
             11 => Ok(Status::AboveLimit),
             14 => Ok(Status::IterationLimit),
@@ -287,20 +330,8 @@ impl Simplex for Program {
     }
 
     fn set_basis(&mut self, basis: &Basis) -> Result<()> {
-        assert_eq!(
-            (basis.columns.len(), basis.rows.len()),
-            (self.columns, self.rows),
-            "a basis of this program"
-        );
-        let code = |standing: &Standing| match standing {
-            Standing::Lower => 0,
-            Standing::Basic => 1,
-            Standing::Upper => 2,
-        };
-        let columns: Vec<c_int> = basis.columns.iter().map(code).collect();
-        let rows: Vec<c_int> = basis.rows.iter().map(code).collect();
-        // SAFETY: HiGHS reads an integer for each of the program's columns and rows: the arrays have as many entries, as asserted above.
-        call!(self, set_basis(columns.as_ptr(), rows.as_ptr()))
+        self.has_changed = true;
+        self.pass_basis(basis)
     }
 
     fn iterations(&self) -> u64 {
