@@ -90,11 +90,13 @@ const WINDOW: usize = 5;
 const PRICED_EVERY: usize = 6;
 /// The most columns that pricing adds at a time, for each node.
 const COLUMNS_PER_NODE: usize = 1;
+/// Times that edges are priced before cuts are looked for again, at most.
+const PRICINGS: usize = 3;
 /// Cuts that have been slack for this many solves are deleted.
-const AGE: u32 = 2;
+const AGE: u32 = 1;
 /// The most cuts that are added at a time: those that are violated most. More are soon slack, and slow the linear program down.
 fn most_cuts(nodes: usize) -> usize {
-    (3 * nodes / 10).min(500).max(nodes / 10)
+    (nodes / 5).min(300).max(nodes / 16)
 }
 /// Fewer are not worth the effort.
 const LEAST_PURGED: usize = 30;
@@ -190,8 +192,13 @@ impl Ascent<'_, '_> {
             self.history.push(self.master.objective());
             self.root.work.rounds += 1;
             self.look_for_a_better_tour()?;
-            let mut added = self.separate()?;
             let mut is_late = self.is_late(effort.progress);
+            let is_due =
+                is_late || self.root.work.rounds.is_multiple_of(PRICED_EVERY) || self.is_closed_by_lp();
+            if is_due && !self.complete(effort)? {
+                break;
+            }
+            let mut added = self.separate()?;
             if (is_late || added == 0) && self.atoms < LAST_ATOMS {
                 self.atoms += MORE_ATOMS;
                 self.history.clear();
@@ -201,11 +208,7 @@ impl Ascent<'_, '_> {
                 }
             }
             let mut priced = 0;
-            if added == 0
-                || is_late
-                || self.root.work.rounds.is_multiple_of(PRICED_EVERY)
-                || self.is_closed_by_lp()
-            {
+            if added == 0 {
                 priced = self.price(self.watch)?;
                 if self.is_closed() || self.watch.is_over() {
                     break;
@@ -230,6 +233,24 @@ impl Ascent<'_, '_> {
             }
         }
         self.finish(effort)
+    }
+
+    /// Adds the columns that the last solution lacks and solves again, a few times. Returns whether to go on. Cuts come later: without them
+    /// the solution stays feasible, and the primal simplex method goes on from it.
+    fn complete(&mut self, effort: &Effort<'_>) -> Result<bool, SimplexError> {
+        for _ in 0..PRICINGS {
+            let priced = self.price(self.watch)?;
+            if self.is_closed() || self.watch.is_over() {
+                return Ok(false);
+            }
+            if priced == 0 {
+                break;
+            }
+            if !self.solve(effort.enough)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Solves the linear program. Returns whether to go on.

@@ -85,11 +85,13 @@ impl Support {
         cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
     }
 
-    /// Returns those of these cuts that the solution violates most, at most `most` of them.
+    /// Returns those of these cuts that the solution violates most, as parts of their right sides, at most `most` of them. A cut of few sets
+    /// has fewer edges, and so moves the solution further for the same violation.
     pub fn most_violated(&self, mut cuts: Vec<Arc<Cut>>, most: usize) -> Vec<Arc<Cut>> {
         if cuts.len() > most {
             let mut borders = Borders::new(self);
-            cuts.sort_by_cached_key(|cut| (-borders.violation(cut) * VIOLATION) as i64);
+            let mut part = |cut: &Cut| borders.violation(cut) / cut.right_side() as f64;
+            cuts.sort_by_cached_key(|cut| (-part(cut) * VIOLATION) as i64);
             cuts.truncate(most);
         }
         cuts
