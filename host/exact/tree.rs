@@ -4,7 +4,7 @@
 //! tour known; otherwise a question divides it: whether tours use an edge, or whether they cross the border of a set of nodes twice or
 //! more often. The question is chosen by strong [branching](crate::branching).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use antwarp_instance::{Enough, Instance, Watch};
@@ -16,7 +16,7 @@ use crate::master::{Master, State};
 use crate::pricing::Edge;
 use crate::queue::{Open, Queue};
 use crate::root::MOST_WITH_LOCAL;
-use crate::separation::{Draws, Workers, blossoms, combs, local, subtours};
+use crate::separation::{Draws, Workers, blossoms, combs, local, subtours, tighten};
 use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
 use crate::{Board, Cut, Incumbent};
 
@@ -34,6 +34,8 @@ const MOST_CUTS: usize = 150;
 /// Cuts that were slack this many times are deleted, if there are this many of them.
 const OLD: u32 = 2;
 const MANY_OLD: usize = 20;
+/// A node's linear program ends once its optimum is known to exceed by this much what closes the node: dual values are rounded.
+const ROOM: f64 = 0.01;
 /// Times that edges are priced at a node before it is divided anyway.
 const MOST_PRICED: usize = 50;
 
@@ -253,17 +255,19 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
     fn solve(&mut self, master: &mut Master<'b>, node: &Node) -> Result<Fate> {
         master.load(&node.state)?;
         let enough = || self.watch.is_over();
-        let limits = Limits { iterations: None, objective: None, enough: &enough };
         let mut history: Vec<f64> = Vec::new();
         let mut priced = 0;
+        let mut is_limited = true;
         loop {
-            let status = master.solve(&limits)?;
+            // Above this optimum the node is closed.
+            let limit = is_limited.then(|| self.task.incumbent.cost() as f64 - 1.0 + ROOM);
+            let status = master.solve(&Limits { iterations: None, objective: limit, enough: &enough })?;
             if status == Status::Interrupted || self.watch.is_over() {
                 return Ok(Fate::Left);
             }
             let cutoff = self.task.incumbent.cost();
-            let is_infeasible = status != Status::Optimal;
-            let optimum = if is_infeasible { f64::INFINITY } else { master.objective() };
+            let is_infeasible = status == Status::Infeasible;
+            let optimum = if status == Status::Optimal { master.objective() } else { f64::INFINITY };
             if optimum > cutoff as f64 - 1.0 {
                 let duals = if is_infeasible { master.contradiction(cutoff)? } else { Some(master.duals()) };
                 let Some((is_closed, missing)) = duals.and_then(|duals| self.close(master, node, &duals))
@@ -278,8 +282,12 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
                     master.add_edges(&missing)?;
                     continue;
                 }
-                if is_infeasible {
-                    return Ok(Fate::Stuck);
+                if status != Status::Optimal {
+                    // Dual values at the limit may prove too little, those of an optimum more.
+                    if is_infeasible || !std::mem::take(&mut is_limited) {
+                        return Ok(Fate::Stuck);
+                    }
+                    continue;
                 }
             }
             history.push(optimum);
@@ -350,7 +358,11 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
             let workers = self.workers();
             let (cuts, _) = master.active();
             let tight = support.tight(cuts.iter().flat_map(|cut| cut.sets().iter().cloned()));
+            let rows: Vec<&Cut> = cuts.iter().map(|cut| &**cut).collect();
+            found.extend(tighten(&support, &rows, self.draws, workers));
             found.extend(combs(&support, &tight, TRIALS, self.draws, workers));
+            let mut known = HashSet::new();
+            found.retain(|cut| known.insert(cut.clone()));
             if found.is_empty() {
                 found.extend(blossoms(&support, self.watch));
             }
