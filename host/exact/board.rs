@@ -2,13 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
+#[cfg(doc)]
+use crate::Family;
+
 /// Where a proof stands. Others read it at any time.
 #[derive(Debug)]
 pub struct Board {
     bound: AtomicI64,
     open: AtomicU64,
     nodes: AtomicU64,
-    cuts: AtomicU64,
+    /// Of each family.
+    cuts: [AtomicU64; 3],
     is_branching: AtomicBool,
     is_searching: AtomicBool,
     threads: AtomicUsize,
@@ -21,7 +25,7 @@ impl Board {
             bound: AtomicI64::new(i64::MIN),
             open: AtomicU64::new(0),
             nodes: AtomicU64::new(0),
-            cuts: AtomicU64::new(0),
+            cuts: Default::default(),
             is_branching: AtomicBool::new(false),
             is_searching: AtomicBool::new(false),
             threads: AtomicUsize::new(threads.max(1)),
@@ -43,9 +47,9 @@ impl Board {
         self.nodes.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of cuts so far.
-    pub fn cuts(&self) -> u64 {
-        self.cuts.load(Ordering::Relaxed)
+    /// Returns the number of cuts of each family so far, in the order of [`Family`].
+    pub fn cuts(&self) -> [u64; 3] {
+        self.cuts.each_ref().map(|cuts| cuts.load(Ordering::Relaxed))
     }
 
     /// Returns whether the root is done, so that more threads help.
@@ -77,8 +81,10 @@ impl Board {
         self.bound.fetch_max(bound, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_cuts(&self, more: usize) {
-        self.cuts.fetch_add(more as u64, Ordering::Relaxed);
+    pub(crate) fn count_cuts(&self, more: [u64; 3]) {
+        for (cuts, more) in self.cuts.iter().zip(more) {
+            cuts.fetch_add(more, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn count_node(&self) {

@@ -21,6 +21,15 @@ pub enum Family {
     Hypergraph,
 }
 
+impl Family {
+    /// Returns how many of these cuts are of each family, in the order of families.
+    pub(crate) fn count(cuts: &[Arc<Cut>]) -> [u64; 3] {
+        let mut counts = [0; 3];
+        cuts.iter().for_each(|cut| counts[cut.family as usize] += 1);
+        counts
+    }
+}
+
 /// An inequality `sum over the sets S of x(border of S) >= right side`. The border of a set is all edges with one end in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cut {

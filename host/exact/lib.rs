@@ -70,8 +70,8 @@ pub struct Outcome {
     pub root_bound: i64,
     /// The number of nodes of the tree; 0 if there was no tree.
     pub nodes: u64,
-    /// The number of cuts that were found.
-    pub cuts: u64,
+    /// The number of cuts of each family that were added to linear programs, in the order of [`Family`].
+    pub cuts: [u64; 3],
     /// The seconds of all threads in linear programs.
     pub lp_seconds: f64,
     /// Seconds at the root of the tree.

@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::pricing::{Edge, price};
 use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
-use crate::{Board, Cut, Incumbent, Support};
+use crate::{Board, Cut, Family, Incumbent, Support};
 
 /// What is known at the root.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +42,8 @@ pub struct Root {
 pub struct Work {
     /// Rounds of separation.
     pub rounds: usize,
-    /// Cuts that were found.
-    pub cuts: usize,
+    /// Cuts that were added, of each family, in the order of [`Family`].
+    pub cuts: [u64; 3],
     /// Linear programs solved, and their iterations.
     pub solves: u64,
     /// Iterations of the simplex method.
@@ -57,10 +57,14 @@ pub struct Work {
 }
 
 impl Work {
+    fn count(&mut self, more: [u64; 3]) {
+        self.cuts.iter_mut().zip(more).for_each(|(cuts, more)| *cuts += more);
+    }
+
     /// Adds the work of another root.
     pub(crate) fn add(&mut self, other: &Work) {
         self.rounds += other.rounds;
-        self.cuts += other.cuts;
+        self.count(other.cuts);
         self.solves += other.solves;
         self.iterations += other.iterations;
         self.lp += other.lp;
@@ -303,10 +307,11 @@ impl Ascent<'_, '_> {
             "a cut that a tour violates"
         );
         self.root.work.separation += since.elapsed().as_secs_f64();
-        let added = self.master.add_cuts(support.most_violated(cuts, most_cuts(support.len())))?;
-        self.root.work.cuts += added;
-        self.board.count_cuts(added);
-        Ok(added)
+        let cuts = support.most_violated(cuts, most_cuts(support.len()));
+        let counts = Family::count(&cuts);
+        self.board.count_cuts(counts);
+        self.root.work.count(counts);
+        self.master.add_cuts(cuts)
     }
 
     fn find(&mut self, support: &Support) -> Vec<Arc<Cut>> {

@@ -18,7 +18,7 @@ use crate::queue::{Open, Queue};
 use crate::root::MOST_WITH_LOCAL;
 use crate::separation::{Draws, Workers, blossoms, combs, local, subtours, tighten};
 use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
-use crate::{Board, Cut, Incumbent};
+use crate::{Board, Cut, Family, Incumbent};
 
 /// Rounds of cuts at a node end when this many of them have closed less than a part of the gap.
 const ROUNDS: usize = 3;
@@ -375,9 +375,9 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
             "a cut that a tour violates"
         );
         let found = found.into_iter().map(Arc::new).collect();
-        let added = master.add_cuts(support.most_violated(found, MOST_CUTS))?;
-        self.task.board.count_cuts(added);
-        Ok(added)
+        let found = support.most_violated(found, MOST_CUTS);
+        self.task.board.count_cuts(Family::count(&found));
+        master.add_cuts(found)
     }
 
     /// Divides the node.

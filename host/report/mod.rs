@@ -202,8 +202,10 @@ pub struct Bounded {
     pub priced_in: Option<usize>,
     /// Number of nodes of the tree of branch and cut; `None` without one.
     pub nodes: Option<u64>,
-    /// Number of cuts that were found; `None` without linear programs.
+    /// Number of cuts that were added to linear programs; `None` without these.
     pub cuts: Option<u64>,
+    /// The same, of each family.
+    pub cuts_by_family: Option<Families>,
     /// Seconds at the root of that tree; `None` without one.
     pub root_seconds: Option<f64>,
     /// Seconds of all threads in linear programs; `None` without them.
@@ -212,6 +214,23 @@ pub struct Bounded {
     pub seconds: f64,
     /// How much longer the tour is than the optimum at most, in percent; `None` if unknown.
     pub most_percent: Option<f64>,
+}
+
+/// Numbers of cuts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Families {
+    /// Of one set each.
+    pub subtours: u64,
+    /// Of a handle and teeth; blossoms are among them.
+    pub combs: u64,
+    /// Local cuts.
+    pub hypergraphs: u64,
+}
+
+impl Families {
+    fn new([subtours, combs, hypergraphs]: [u64; 3]) -> Families {
+        Families { subtours, combs, hypergraphs }
+    }
 }
 
 impl Bounded {
@@ -224,6 +243,7 @@ impl Bounded {
             priced_in: Some(bound.priced_in),
             nodes: None,
             cuts: None,
+            cuts_by_family: None,
             root_seconds: None,
             lp_seconds: None,
             seconds: bound.seconds,
@@ -239,7 +259,8 @@ impl Bounded {
             trees: None,
             priced_in: None,
             nodes: Some(proof.outcome.nodes),
-            cuts: Some(proof.outcome.cuts),
+            cuts: Some(proof.outcome.cuts.iter().sum()),
+            cuts_by_family: Some(Families::new(proof.outcome.cuts)),
             root_seconds: Some(proof.outcome.root_seconds),
             lp_seconds: Some(proof.outcome.lp_seconds),
             seconds: proof.outcome.seconds,
@@ -256,6 +277,7 @@ impl Bounded {
             priced_in: None,
             nodes: None,
             cuts: None,
+            cuts_by_family: None,
             root_seconds: None,
             lp_seconds: None,
             seconds,

@@ -97,7 +97,7 @@ impl CuttingPlanes {
         let end = deadline.left().map(|left| Instant::now() + left.saturating_sub(reserve));
         let board = Board::new(rayon::current_num_threads());
         let (length, outcome) = prover.bound(&self.highs, &board, (end, [&enough, &closing]));
-        Ok(Some(Found { length, cuts: outcome.cuts, trouble: outcome.trouble }))
+        Ok(Some(Found { length, cuts: outcome.cuts.iter().sum(), trouble: outcome.trouble }))
     }
 }
 

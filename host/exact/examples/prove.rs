@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (outcome, _) = prove(&instance, &incumbent, &settings, &enough);
     let cost = incumbent.cost();
     println!(
-        "{:10} cost {cost} bound {} root {} ({:.4}%) | {:.2} s, root {:.2}, lp {:.2} | nodes {} cuts {} {}",
+        "{:10} cost {cost} bound {} root {} ({:.4}%) | {:.2} s, root {:.2}, lp {:.2} | nodes {} cuts {:?} {}",
         instance.name(),
         outcome.bound,
         outcome.root_bound,

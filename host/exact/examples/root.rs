@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = ascend(&instance, &highs, &[], (&incumbent, &Board::new(threads)), &effort);
     let work = root.work;
     println!(
-        "{:10} bound {} gap {:.4}% lp {:.2} | {:.2} s: lp {:.2} separation {:.2} pricing {:.2} | rounds {} cuts {} rows {} iterations {} {}",
+        "{:10} bound {} gap {:.4}% lp {:.2} | {:.2} s: lp {:.2} separation {:.2} pricing {:.2} | rounds {} cuts {:?} rows {} iterations {} {}",
         instance.name(),
         root.bound,
         100.0 * (cost - root.bound) as f64 / cost as f64,
