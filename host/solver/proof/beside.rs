@@ -16,9 +16,11 @@ use crate::solver::{Algorithm, Solution, SolveError};
 
 /// How often it is decided what goes on.
 const TICK: Duration = Duration::from_millis(2);
-/// Once the tree has started, a search ends after this part of its time without a better tour, and the proof gets its threads.
+/// A search may be idle once the tree has started or its restarts have ended with the same length. Then it ends after this part of its time
+/// without a better tour, and the proof gets its threads.
 const SETTLED: f64 = 0.4;
-/// A proof that nobody asked for starts once this many restarts of the search have ended with the best length.
+/// A proof that nobody asked for starts once this many restarts of the search have ended with the best length. Beside one that was asked
+/// for, the search may then be idle.
 const STARTS_AFTER: u32 = 2;
 /// Once there are this many, a shorter tour is unlikely: such a proof may use all threads, as the search does; a search beside a proof that
 /// was asked for ends.
@@ -309,8 +311,8 @@ impl Observe for Beside<'_> {
         match pair.when {
             When::AtOnce => {
                 let idle = self.best.1.elapsed().as_secs_f64();
-                let is_idle = self.board.is_branching() && idle > SETTLED * progress.seconds;
-                if is_idle || progress.restarts >= SETTLED_AFTER {
+                let may_end = self.board.is_branching() || progress.restarts >= STARTS_AFTER;
+                if may_end && idle > SETTLED * progress.seconds || progress.restarts >= SETTLED_AFTER {
                     pair.halt.store(true, Relaxed);
                 }
             }
