@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Draws the pictures of docs/algorithms/lin-kernighan.md from small random instances: a move, changes that are merged, and edge assembly.
+
+    python3 benches/figures.py -o docs/algorithms
+"""
+
+import argparse
+import itertools
+import math
+import pathlib
+import random
+
+OLD, NEW, KEPT, OTHER = "#c0392b", "#1e8449", "#34495e", "#b9770e"
+PALETTE = ["#c0392b", "#1f618d", "#7d3c98", "#117a65", "#b9770e", "#5d6d7e"]
+
+
+def length(places, a, b):
+    return math.dist(places[a], places[b])
+
+
+def edges(tour):
+    return {frozenset(edge) for edge in zip(tour, tour[1:] + tour[:1])}
+
+
+def total(places, tour):
+    return sum(length(places, *edge) for edge in map(tuple, edges(tour)))
+
+
+def two_opt(places, tour):
+    """Returns the local optimum of exchanges of two edges."""
+    tour, n = list(tour), len(tour)
+    improved = True
+    while improved:
+        improved = False
+        for i, j in itertools.combinations(range(n), 2):
+            a, b, c, d = tour[i], tour[(i + 1) % n], tour[j], tour[(j + 1) % n]
+            if len({a, b, c, d}) == 4:
+                gain = length(places, a, b) + length(places, c, d) - length(places, a, c) - length(places, b, d)
+                if gain > 1e-9:
+                    tour[i + 1 : j + 1] = reversed(tour[i + 1 : j + 1])
+                    improved = True
+    return tour
+
+
+def cycles(graph):
+    """Returns the cycles of a graph in which every node has two edges."""
+    beside = {}
+    for edge in graph:
+        a, b = edge
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    found, seen = [], set()
+    for start in beside:
+        if start in seen:
+            continue
+        cycle, last, at = [start], None, start
+        while True:
+            following = [node for node in beside[at] if node != last] or beside[at]
+            last, at = at, following[0]
+            if at == start:
+                break
+            cycle.append(at)
+        seen.update(cycle)
+        found.append(cycle)
+    return found
+
+
+class Panel:
+    """A part of a picture, 260 units wide, with places in the unit square."""
+
+    def __init__(self, places, title):
+        self.places, self.title, self.lines = places, title, []
+
+    def at(self, node):
+        x, y = self.places[node]
+        return 20 + 220 * x, 40 + 220 * (1 - y)
+
+    def draw(self, shown, colour, width=1.5, dash=""):
+        for edge in sorted(map(sorted, shown)):
+            (x1, y1), (x2, y2) = map(self.at, edge)
+            style = f' stroke-dasharray="{dash}"' if dash else ""
+            self.lines.append(
+                f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}"{style}/>'
+            )
+
+    def name(self, node, text):
+        x, y = self.at(node)
+        self.lines.append(f'<text x="{x + 6:.1f}" y="{y - 6:.1f}" font-size="12">{text}</text>')
+
+    def text(self, left):
+        dots = []
+        for node in range(len(self.places)):
+            x, y = self.at(node)
+            dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{KEPT}"/>')
+        head = f'<text x="20" y="20" font-size="13" font-weight="bold">{self.title}</text>'
+        return "\n".join([f'<g transform="translate({left},0)">', head, *self.lines, *dots, "</g>"])
+
+
+def picture(panels, legend):
+    width = 260 * len(panels)
+    key, x = [], 20
+    for colour, dash, text in legend:
+        style = f' stroke-dasharray="{dash}"' if dash else ""
+        key.append(f'<line x1="{x}" y1="290" x2="{x + 24}" y2="290" stroke="{colour}" stroke-width="2.5"{style}/>')
+        key.append(f'<text x="{x + 30}" y="294" font-size="12">{text}</text>')
+        x += 50 + 7 * len(text)
+    body = "\n".join(panel.text(260 * at) for at, panel in enumerate(panels))
+    key = "\n".join(key)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 306" width="{width}" height="306" font-family="sans-serif">\n'
+        f'<rect width="{width}" height="306" fill="white"/>\n{body}\n{key}\n</svg>\n'
+    )
+
+
+def a_move():
+    """A sequential move of three edges that no move of two edges replaces."""
+    for seed in itertools.count(1):
+        rng = random.Random(seed)
+        places = [(rng.random(), rng.random()) for _ in range(12)]
+        tour = two_opt(places, range(12))
+        n = len(tour)
+        best = None
+        for i, j, k in itertools.combinations(range(n), 3):
+            t1, t2, t3, t4, t5, t6 = tour[i], tour[i + 1], tour[j], tour[j + 1], tour[k], tour[(k + 1) % n]
+            moved = tour[: i + 1] + tour[j + 1 : k + 1] + tour[i + 1 : j + 1] + tour[k + 1 :]
+            gain = total(places, tour) - total(places, moved)
+            if len({t1, t2, t3, t4, t5, t6}) == 6 and (best is None or gain > best[0]):
+                best = (gain, moved)
+        if best is not None and best[0] > 0.15 and two_opt(places, best[1]) == best[1]:
+            break
+    before, after = edges(tour), edges(best[1])
+    removed, added = before - after, after - before
+    # t0 and t1 are the ends of an edge that goes; t1 t2 is the first edge that comes, t2 t3 the next one that goes, and so on.
+    for t0, t1 in itertools.permutations(set().union(*removed), 2):
+        if frozenset((t0, t1)) not in removed:
+            continue
+        names, at, gone = [t0, t1], t1, {frozenset((t0, t1))}
+        while len(gone) < 3:
+            following = next(iter(next(edge for edge in added if at in edge and not edge <= {at, names[0]}) - {at}))
+            edge = next(edge for edge in removed if following in edge)
+            if edge in gone:
+                break
+            at = next(iter(edge - {following}))
+            gone.add(edge)
+            names += [following, at]
+        if len(names) == 6 and frozenset((names[-1], t0)) in added:
+            break
+    first, second = Panel(places, "a tour and a move"), Panel(places, "the tour after it")
+    first.draw(before & after, KEPT)
+    first.draw(removed, OLD, 2.5, "5,4")
+    first.draw(added, NEW, 2.5)
+    for number, node in enumerate(names):
+        first.name(node, f"t{number}")
+    second.draw(after & before, KEPT)
+    second.draw(added, NEW, 2.5)
+    return picture([first, second], [(OLD, "5,4", "removed"), (NEW, "", "added")])
+
+
+def merged_changes():
+    """Three changes of one tour, of which two share a node."""
+    for seed in itertools.count(1):
+        rng = random.Random(seed)
+        places = [(rng.random(), rng.random()) for _ in range(40)]
+        # A tour that is good but not locally optimal: a local optimum with some segments reversed.
+        tour = two_opt(places, range(40))
+        for _ in range(3):
+            i = rng.randrange(1, 34)
+            tour[i : i + 5] = reversed(tour[i : i + 5])
+        n, moves = len(tour), []
+        for i, j in itertools.combinations(range(n - 1), 2):
+            a, b, c, d = tour[i], tour[i + 1], tour[j], tour[j + 1]
+            gain = length(places, a, b) + length(places, c, d) - length(places, a, c) - length(places, b, d)
+            if len({a, b, c, d}) == 4 and gain > 0.05:
+                moves.append((gain, {frozenset((a, b)), frozenset((c, d))}, {frozenset((a, c)), frozenset((b, d))}))
+        moves.sort(key=lambda move: -move[0])
+        nodes = [set().union(*move[1]) for move in moves]
+        found = None
+        for x, y, z in itertools.permutations(range(len(moves)), 3):
+            apart = not nodes[x] & nodes[y] and not nodes[z] & nodes[y]
+            if apart and nodes[x] & nodes[z] and x < z:
+                after = (edges(tour) - moves[x][1] - moves[y][1]) | moves[x][2] | moves[y][2]
+                if len(cycles(after)) == 1:
+                    found = (x, y, z)
+                    break
+        if found:
+            break
+    kept = [moves[found[0]], moves[found[1]]]
+    refused = moves[found[2]]
+    gone = set().union(*(move[1] for move in kept))
+    come = set().union(*(move[2] for move in kept))
+    panels = [Panel(places, "changes of three trials"), Panel(places, "the merged tour")]
+    panels[0].draw(edges(tour) - gone - refused[1], KEPT)
+    for move, colour in zip([*kept, refused], [NEW, NEW, OTHER]):
+        panels[0].draw(move[1], OLD, 2, "5,4")
+        panels[0].draw(move[2], colour, 2.5)
+    panels[1].draw((edges(tour) - gone), KEPT)
+    panels[1].draw(come, NEW, 2.5)
+    return picture(
+        panels, [(OLD, "5,4", "removed"), (NEW, "", "added, made"), (OTHER, "", "added, left out: it shares a node")]
+    )
+
+
+def edge_assembly():
+    """Two local optima, the cycles in which they differ, and a child that takes one of these."""
+    for seed in itertools.count(1):
+        rng = random.Random(seed)
+        places = [(rng.random(), rng.random()) for _ in range(26)]
+        a, b = (two_opt(places, rng.sample(range(26), 26)) for _ in range(2))
+        of_a, of_b = edges(a) - edges(b), edges(b) - edges(a)
+        parts = ab_cycles(of_a, of_b, rng)
+        if len(parts) < 2:
+            continue
+        for part in parts:
+            child = (edges(a) - part) | (part & of_b)
+            if len(cycles(child)) == 1:
+                lengths = [sum(length(places, *edge) for edge in map(tuple, tour)) for tour in (child, edges(a), edges(b))]
+                if lengths[0] < min(lengths[1:]) - 0.02:
+                    panels = [Panel(places, title) for title in ("tour A", "tour B", "where they differ", "the child")]
+                    panels[0].draw(edges(a), KEPT)
+                    panels[1].draw(edges(b), OTHER)
+                    for cycle, colour in zip(parts, PALETTE):
+                        panels[2].draw(cycle & of_a, colour, 2.5)
+                        panels[2].draw(cycle & of_b, colour, 2.5, "5,4")
+                    panels[3].draw(child & edges(a), KEPT)
+                    panels[3].draw(child - edges(a), OTHER, 2.5)
+                    legend = [(KEPT, "", "edge of A"), (OTHER, "", "edge of B"), (PALETTE[0], "", "A alone, one colour a cycle")]
+                    return picture(panels, [*legend, (PALETTE[0], "5,4", "B alone")])
+
+
+def ab_cycles(of_a, of_b, rng):
+    """Divides the edges that only one of two tours has into closed walks that alternate between the tours."""
+    left, found = [set(of_a), set(of_b)], []
+    while left[0]:
+        # A walk: nodes, and the edge that led to each.
+        walk, kind = [(rng.choice(sorted(min(map(sorted, left[0])))), None)], 0
+        while True:
+            node = walk[-1][0]
+            choices = sorted(tuple(sorted(edge)) for edge in left[kind] if node in edge)
+            edge = frozenset(rng.choice(choices))
+            left[kind].discard(edge)
+            (following,) = edge - {node}
+            walk.append((following, edge))
+            kind = 1 - kind
+            # A cycle is closed where the walk left this node by an edge of the kind that is next.
+            starts = [at for at in range(len(walk) - 1) if walk[at][0] == following and at % 2 == kind]
+            if starts:
+                cut = starts[-1]
+                found.append({edge for _, edge in walk[cut + 1 :]})
+                walk = walk[: cut + 1]
+                if cut == 0:
+                    break
+                kind = cut % 2
+    return found
+
+
+PICTURES = {"move.svg": a_move, "merge.svg": merged_changes, "edge-assembly.svg": edge_assembly}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="the folder for the pictures")
+    folder = parser.parse_args().output
+    for name, draw in PICTURES.items():
+        (folder / name).write_text(draw())
+
+
+if __name__ == "__main__":
+    main()
