@@ -199,7 +199,7 @@ fn tables_are_made_again_from_raw_rows() {
         .code(2)
         .stderr(contains("is one of the files"));
     let wrong = [
-        (folder.file("other.csv", b"instance,n\n1,2\n"), 3, "no column `suite`"),
+        (folder.file("other.csv", b"instance\n1\n"), 3, "no column `suite`"),
         (folder.instance.clone(), 3, "no column `suite`"),
         (folder.path("none.csv"), 3, "bench --csv"),
     ];

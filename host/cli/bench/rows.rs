@@ -1,15 +1,24 @@
 //! Raw rows: the measurements of each run, by column name. They are written to a file as they arrive, and can be read back.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::super::Result;
 use super::super::output::Output;
-use super::ils;
 use crate::engine::pass_ms;
 use crate::instance::{Cost, InstanceError, Room, Text, printable, source};
+
+/// Ranges of the number of nodes by which Fosin et al. 2013 (tables 1 and 3) group their instances.
+pub const SIZES: [(&str, RangeInclusive<u64>); 3] =
+    [("70-400", 70..=400), ("400-2000", 401..=2000), ("2000-18512", 2001..=18_512)];
+
+/// Returns the name of the range that this number of nodes is in.
+fn size(n: u64) -> Option<&'static str> {
+    SIZES.iter().find(|(_, sizes)| sizes.contains(&n)).map(|(name, _)| *name)
+}
 
 /// The measurements of a run. Missing values are empty (null).
 pub struct Row(Vec<(String, Value)>);
@@ -54,7 +63,7 @@ impl Row {
     }
 
     /// Returns the value of a setting, or of a column if there is no setting of this name; empty if there is neither.
-    /// `solver.NAME` is one of all settings of the solver, and `size` the [sizes](super::ils) that the nodes are in.
+    /// `solver.NAME` is one of all settings of the solver, and `size` which of the [`SIZES`] it is.
     pub fn setting(&self, name: &str) -> String {
         let settings = self.value("settings");
         let own = match name.strip_prefix("solver.") {
@@ -67,7 +76,7 @@ impl Row {
         };
         match own {
             None if name == "size" => {
-                self.number("n").and_then(|n| ils::size(n as u64)).unwrap_or_default().to_owned()
+                self.number("n").and_then(|n| size(n as u64)).unwrap_or_default().to_owned()
             }
             own => own.map_or_else(|| self.text(name), text),
         }
