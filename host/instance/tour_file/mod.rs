@@ -51,6 +51,10 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 /// Nodes are given by the numbers or names of the instance's file; a complete tour that contains a 0 although the instance does not
 /// is numbered from 0. A file with several tours is rejected.
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
+    if bytes.starts_with(source::NUMPY) {
+        let help = "write the tour as text: numpy.savetxt(\"tour.txt\", tour, fmt=\"%d\")";
+        return Err(Text { file, bytes }.content("tours are not read from numpy's files", help));
+    }
     let decoded = encoding::decode(Text { file, bytes })?;
     let text = Text { file, bytes: &decoded.bytes };
     // A table with two orders is rejected, whatever else fits.
@@ -617,6 +621,13 @@ mod tests {
         starts("TOUR_SECTION\n1 2 3 -1", "t.tour: the tour has 3 nodes, the instance has 4");
         starts("NAME : x\nEOF", "t.tour: there is no TOUR_SECTION");
         starts("", "t.tour: there is no TOUR_SECTION");
+    }
+
+    #[test]
+    fn an_array_of_numpy_is_refused_as_what_it_is() {
+        let bytes = b"\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }";
+        let error = parse("t.npy", bytes, &line_of_four()).unwrap_err().to_string();
+        assert!(error.starts_with("t.npy: tours are not read from numpy's files"), "{error}");
     }
 
     #[test]
