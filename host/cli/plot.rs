@@ -10,9 +10,10 @@ use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{Cost, InstanceError, Room, Text, Unit, source};
 use crate::report::curves::{self, Line};
-use crate::report::page;
+use crate::report::drawing::Drawing;
+use crate::report::picture::{Picture, on_paper};
 use crate::report::route::Coordinates;
-use crate::report::svg::{Picture, on_paper};
+use crate::report::{page, png, svg};
 
 /// Arguments of `antwarp plot`.
 #[derive(Debug, clap::Args)]
@@ -27,8 +28,8 @@ pub struct Args {
     /// Draw the tour of a run instead
     #[arg(long, conflicts_with = "moments")]
     map: bool,
-    /// Where to write the plot, an SVG; - is the standard output. A name that ends in .html gets the page of solve --html, with all
-    /// runs
+    /// Where to write the plot, an SVG; - is the standard output. A name that ends in .png gets the plot as PNG, one that ends in .html
+    /// the page of solve --html, with all runs
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]
     output: Output,
 }
@@ -112,21 +113,23 @@ pub fn run(args: Args) -> Result<Outcome> {
     for path in &args.runs {
         all.extend(read(path)?);
     }
-    match &args.output {
-        _ if args.map => draw_map(&all, &args.output)?,
-        Output::File(path)
-            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) =>
-        {
-            all.iter().try_for_each(Run::check_tour)?;
-            args.output.write(|out| page::write(out, all.iter().map(|run| &run.value)))?;
-        }
-        _ => draw_curves(all, args.moments, &args.output)?,
+    let ends_in = |ending: &str| match &args.output {
+        Output::File(path) => path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending)),
+        Output::Stdout => false,
+    };
+    if !args.map && ends_in("html") {
+        all.iter().try_for_each(Run::check_tour)?;
+        args.output.write(|out| page::write(out, all.iter().map(|run| &run.value)))?;
+        return Ok(Outcome::Done);
     }
+    let drawing = if args.map { draw_map(&all)? } else { draw_curves(all, args.moments)? };
+    let write = if ends_in("png") { png::write } else { svg::write };
+    args.output.write(|out| write(&drawing, out))?;
     Ok(Outcome::Done)
 }
 
 /// Draws the tour of a single run.
-fn draw_map(all: &[Run<'_>], output: &Output) -> Result<()> {
+fn draw_map(all: &[Run<'_>]) -> Result<Drawing> {
     let [run] = all else {
         return Err(Error::Usage(format!(
             "--map draws the tour of a single run, but there are {}",
@@ -149,11 +152,11 @@ fn draw_map(all: &[Run<'_>], output: &Output) -> Result<()> {
     };
     // The places are in the order of the tour.
     let order: Vec<u32> = (0..tour.len() as u32).collect();
-    output.write(|out| picture.write(out, &order, &caption))
+    Ok(picture.draw(&order, &caption))
 }
 
 /// Draws the gaps of runs against their time.
-fn draw_curves(all: Vec<Run<'_>>, are_moments: bool, output: &Output) -> Result<()> {
+fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
     let gaps = Gaps::of(&all)?;
     if !are_moments
         && let Some(run) =
@@ -211,7 +214,7 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool, output: &Output) -> Result<
         lines[point.line].points.push(point.mean());
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    output.write(|out| curves::write(out, &lines))
+    Ok(curves::draw(&lines))
 }
 
 /// What costs are compared with, for each instance.

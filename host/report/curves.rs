@@ -1,8 +1,6 @@
 //! Curves of the gap to the best known tour against the time taken: one plot per instance.
 
-use std::io::{self, Write};
-
-use super::svg::{escaped, page};
+use super::drawing::{Anchor, Drawing, Ink};
 
 /// Inner size of a plot.
 const WIDTH: f64 = 250.0;
@@ -17,7 +15,14 @@ const TITLE: &str = "Gap in percent against seconds; to the best known tour wher
 /// A gap this small, in percent, or smaller is drawn at the bottom.
 const LEAST: f64 = 0.003;
 /// Colours of the machines, bright enough for light and dark pages.
-const COLORS: [&str; 6] = ["#d1495b", "#2e86ab", "#8f6bd1", "#3a9d5d", "#c98a1b", "#7a7f87"];
+const COLORS: [[u8; 3]; 6] = [
+    [0xd1, 0x49, 0x5b],
+    [0x2e, 0x86, 0xab],
+    [0x8f, 0x6b, 0xd1],
+    [0x3a, 0x9d, 0x5d],
+    [0xc9, 0x8a, 0x1b],
+    [0x7a, 0x7f, 0x87],
+];
 
 /// How long tours are after some times.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,82 +38,65 @@ pub struct Line {
 }
 
 /// Draws one plot per instance, in the order of their first lines, with one colour per machine. Both axes are logarithmic.
-///
-/// # Errors
-/// If the output cannot be written.
-pub fn write(out: &mut dyn Write, lines: &[Line]) -> io::Result<()> {
+pub fn draw(lines: &[Line]) -> Drawing {
     let instances = distinct(lines.iter().map(|line| line.instance.as_str()));
     let machines = distinct(lines.iter().map(|line| line.machine.as_str()));
+    let inks = || COLORS.into_iter().map(Ink::Color).cycle();
     let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
     let label = |machine: &str| 44.0 + 8.0 * machine.chars().count() as f64;
     let legend = LEFT + machines.iter().map(|machine| label(machine)).sum::<f64>();
     let width = legend.max(across * instances.len().min(ROW) as f64);
     let height = down * instances.len().div_ceil(ROW) as f64 + 58.0;
-    page(out, (width, height), TITLE)?;
+    let mut drawing = Drawing::new((width, height), TITLE);
     let seconds = Axis::around(lines.iter().flat_map(|line| &line.points).map(|point| point.0));
     for (i, instance) in instances.iter().enumerate() {
         let (x, y) = (across * (i % ROW) as f64 + LEFT, down * (i / ROW) as f64 + ABOVE);
-        writeln!(out, r#"<g transform="translate({x:.0} {y:.0})">"#)?;
-        writeln!(out, r#"<text x="0" y="-12">{}</text>"#, escaped(instance))?;
+        drawing.text([x, y - 12.0], *instance);
         let own: Vec<&Line> = lines.iter().filter(|line| line.instance == *instance).collect();
         let gaps = Axis::around(own.iter().flat_map(|line| &line.points).map(|point| point.1.max(LEAST)));
-        write_frame(out, &seconds, &gaps)?;
-        for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
+        draw_frame(&mut drawing, [x, y], &seconds, &gaps);
+        for (machine, ink) in machines.iter().zip(inks()) {
             for line in own.iter().filter(|line| line.machine == *machine) {
                 let place = |&(after, gap): &(f64, f64)| {
-                    (WIDTH * seconds.at(after), HEIGHT * (1.0 - gaps.at(gap.max(LEAST))))
+                    [x + WIDTH * seconds.at(after), y + HEIGHT * (1.0 - gaps.at(gap.max(LEAST)))]
                 };
-                let places: Vec<(f64, f64)> = line.points.iter().map(place).collect();
-                let mut path = String::new();
-                for (i, (x, y)) in places.iter().enumerate() {
-                    if line.is_one_run && i > 0 {
-                        path += &format!("{x:.1},{:.1} ", places[i - 1].1);
+                let places: Vec<[f64; 2]> = line.points.iter().map(place).collect();
+                let mut path: Vec<[f64; 2]> = Vec::new();
+                for &[x, y] in &places {
+                    if let Some(&[_, before]) = path.last().filter(|_| line.is_one_run) {
+                        path.push([x, before]);
                     }
-                    path += &format!("{x:.1},{y:.1} ");
+                    path.push([x, y]);
                 }
-                let (path, width) = (path.trim_end(), if line.is_one_run { 1.2 } else { 2.0 });
-                writeln!(
-                    out,
-                    r#"<polyline fill="none" stroke-width="{width}" stroke="{color}" points="{path}"/>"#
-                )?;
+                drawing.line(path, ink, if line.is_one_run { 1.2 } else { 2.0 });
                 let marked = if line.is_one_run { places.len().saturating_sub(1) } else { 0 };
-                for (x, y) in &places[marked..] {
-                    writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{color}"/>"#)?;
-                }
+                places[marked..].iter().for_each(|&place| drawing.dot(place, 3.0, ink));
             }
         }
-        writeln!(out, "</g>")?;
     }
-    let mut x = LEFT;
-    for (machine, color) in machines.iter().zip(COLORS.iter().cycle()) {
-        let y = height - 40.0;
-        writeln!(out, r#"<circle cx="{x:.0}" cy="{:.0}" r="5" fill="{color}"/>"#, y - 5.0)?;
-        writeln!(out, r#"<text x="{:.0}" y="{y:.0}">{}</text>"#, x + 12.0, escaped(machine))?;
+    let (mut x, y) = (LEFT, height - 40.0);
+    for (machine, ink) in machines.iter().zip(inks()) {
+        drawing.dot([x, y - 5.0], 5.0, ink);
+        drawing.text([x + 12.0, y], *machine);
         x += label(machine);
     }
-    writeln!(out, r#"<text class="number" x="{LEFT}" y="{:.0}">{TITLE}</text>"#, height - 16.0)?;
-    writeln!(out, "</svg>")
+    drawing.small_text([LEFT, height - 16.0], Anchor::Start, TITLE);
+    drawing
 }
 
-/// Writes grid lines at round numbers, with labels.
-fn write_frame(out: &mut dyn Write, seconds: &Axis, gaps: &Axis) -> io::Result<()> {
+/// Draws grid lines at round numbers, with labels.
+fn draw_frame(drawing: &mut Drawing, [left, top]: [f64; 2], seconds: &Axis, gaps: &Axis) {
     for value in gaps.round() {
-        let y = HEIGHT * (1.0 - gaps.at(value));
-        writeln!(out, r#"<path class="line" d="M0 {y:.1}H{WIDTH}"/>"#)?;
+        let y = top + HEIGHT * (1.0 - gaps.at(value));
+        drawing.line(vec![[left, y], [left + WIDTH, y]], Ink::Grid, 1.0);
         let sign = if value <= LEAST { "≤ " } else { "" };
-        writeln!(
-            out,
-            r#"<text class="number" text-anchor="end" x="-6" y="{:.1}">{sign}{value}</text>"#,
-            y + 4.0
-        )?;
+        drawing.small_text([left - 6.0, y + 4.0], Anchor::End, format!("{sign}{value}"));
     }
     for value in seconds.round() {
-        let x = WIDTH * seconds.at(value);
-        writeln!(out, r#"<path class="line" d="M{x:.1} 0V{HEIGHT}"/>"#)?;
-        let y = HEIGHT + 16.0;
-        writeln!(out, r#"<text class="number" text-anchor="middle" x="{x:.1}" y="{y:.0}">{value}</text>"#)?;
+        let x = left + WIDTH * seconds.at(value);
+        drawing.line(vec![[x, top], [x, top + HEIGHT]], Ink::Grid, 1.0);
+        drawing.small_text([x, top + HEIGHT + 16.0], Anchor::Middle, value.to_string());
     }
-    Ok(())
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -150,7 +138,7 @@ impl Axis {
 }
 
 /// Returns round numbers with ratios of about three.
-fn numbers() -> impl DoubleEndedIterator<Item = f64> {
+pub(crate) fn numbers() -> impl DoubleEndedIterator<Item = f64> {
     let small = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
     let large = [100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 300_000.0, 1_000_000.0];
     small.into_iter().chain(large)
@@ -158,10 +146,21 @@ fn numbers() -> impl DoubleEndedIterator<Item = f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::drawing::Shape;
+    use super::super::svg;
     use super::*;
 
     fn line(instance: &str, machine: &str, points: &[(f64, f64)], is_one_run: bool) -> Line {
         Line { instance: instance.into(), machine: machine.into(), points: points.to_vec(), is_one_run }
+    }
+
+    /// The points of the lines that are no grid.
+    fn curves<'a>(drawing: &'a Drawing) -> Vec<&'a [[f64; 2]]> {
+        let points_of = |shape: &'a Shape| match shape {
+            Shape::Line { points, ink: Ink::Color(_), .. } => Some(points.as_slice()),
+            _ => None,
+        };
+        drawing.shapes.iter().filter_map(points_of).collect()
     }
 
     #[test]
@@ -184,28 +183,31 @@ mod tests {
             line("c", "GPU", &[(1.0, 3.0)], false),
             line("a<b", "16 threads", &[(1.0, 0.5)], false),
         ];
+        let drawing = draw(&lines);
         let mut out = Vec::new();
-        write(&mut out, &lines).unwrap();
+        svg::write(&drawing, &mut out).unwrap();
         let svg = String::from_utf8(out).unwrap();
-        assert_eq!(svg.matches("<g transform").count(), 2);
-        assert_eq!(svg.matches("<polyline").count(), 3);
+        assert_eq!(curves(&drawing).len(), 3);
         // Four points, and two in the legend.
         assert_eq!(svg.matches("<circle").count(), 6);
-        assert!(svg.contains("a&lt;b") && !svg.contains("NaN") && svg.ends_with("</svg>\n"));
+        assert!(svg.contains(">a&lt;b<") && svg.contains(">c<") && !svg.contains("NaN"), "{svg}");
         // No gap at all is at the bottom.
-        assert!(svg.contains(r#"cy="170.0""#), "{svg}");
+        let bottom = ABOVE + HEIGHT;
+        assert!(svg.contains(&format!(r#"cy="{bottom:.1}""#)), "{svg}");
     }
 
     #[test]
     fn the_tour_of_a_run_stays_until_there_is_a_better_one() {
         let lines = [line("a", "GPU", &[(1.0, 3.0), (3.0, 0.3), (10.0, 0.3)], true)];
-        let mut out = Vec::new();
-        write(&mut out, &lines).unwrap();
-        let svg = String::from_utf8(out).unwrap();
+        let drawing = draw(&lines);
         // From 1 to 10 s, and from .3 to 3 %.
-        let path = r#"points="0.0,0.0 119.3,0.0 119.3,170.0 250.0,170.0 250.0,170.0""#;
-        assert!(svg.contains(path), "{svg}");
-        // Only its end is marked; the other circle is in the legend.
-        assert_eq!(svg.matches("<circle").count(), 2);
+        let path = [[0, 0], [119, 0], [119, 170], [250, 170], [250, 170]];
+        let path = path.map(|[x, y]| [x + LEFT as i32, y + ABOVE as i32]);
+        let rounded = |points: &[[f64; 2]]| points.iter().map(|at| at.map(|v| v.round() as i32)).collect();
+        let drawn: Vec<Vec<[i32; 2]>> = curves(&drawing).into_iter().map(rounded).collect();
+        assert_eq!(drawn, [path]);
+        // Only its end is marked; the other dot is in the legend.
+        let dots = drawing.shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. }));
+        assert_eq!(dots.count(), 2);
     }
 }

@@ -3,11 +3,14 @@
 //! [`Report`] gathers the facts of a run once; the summary and the JSON file are two views of it.
 
 pub mod curves;
+pub mod drawing;
 pub mod geojson;
 pub mod gpx;
 pub mod itinerary;
 mod mercator;
 pub mod page;
+pub mod picture;
+pub mod png;
 pub mod route;
 pub mod statistics;
 pub(crate) mod summary;
@@ -447,6 +450,12 @@ impl Report {
         self.places = route.places.as_ref().map(|(_, places)| place(places));
         self.legs = route.legs().map(|leg| Some(leg).filter(|leg| leg.is_finite())).collect();
         self.instance.fingerprint = Some(format!("{:016x}", instance.fingerprint()));
+    }
+
+    /// Removes the tour and what [`Report::add_route`] added about it.
+    pub fn forget_route(&mut self) {
+        (self.tour, self.legs) = (Vec::new(), Vec::new());
+        (self.names, self.places) = (None, None);
     }
 
     /// Shifts the start of all times to this many seconds before the run, to include reading.

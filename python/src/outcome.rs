@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use antwarp::instance::{Cost, Instance, Metric, atomic_file, tour_file};
 use antwarp::report::route::Route;
-use antwarp::report::{Report, geojson, gpx, itinerary, page, svg};
+use antwarp::report::{Report, geojson, gpx, itinerary, page, picture, svg};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -43,7 +43,7 @@ impl Outcome {
     }
 
     fn draw(&self, out: &mut dyn Write) -> io::Result<()> {
-        svg::draw(&self.route(), out).map(drop)
+        picture::of(&self.route()).map_or(Ok(()), |drawing| svg::write(&drawing, out))
     }
 
     fn route(&self) -> Route<'_> {

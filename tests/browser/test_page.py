@@ -269,6 +269,22 @@ def test_two_runs(browser: Browser, folder: Path) -> None:
     shown.close()
 
 
+def test_runs_of_one_command(browser: Browser, folder: Path) -> None:
+    instance, page = folder / "several.tsp", folder / "several.html"
+    antwarp("generate", "uniform", "-n", 200, "-o", instance)
+    antwarp("solve", instance, "--algorithm", "mmas", "--iterations", 20, "--runs", 3, "--html", page, "-q")
+    shown = Shown(browser, page)
+    shown.screenshot("several-runs")
+    assert "the best of 3 runs" in shown.text("#subtitle")
+    rows = shown.page.locator("#runs-list li")
+    assert rows.count() == 3 and all("seed" in rows.nth(at).inner_text() for at in range(3))
+    # The best tour is on the map, and no other.
+    assert shown.hover("17").count("stop ") == 1 and shown.page.is_enabled("#csv")
+    rows.nth(2).locator("button").click()
+    assert shown.page.is_disabled("#csv") and shown.page.is_disabled("#tsplib")
+    shown.close()
+
+
 def test_costs_without_places(browser: Browser, folder: Path) -> None:
     matrix, page = folder / "matrix.csv", folder / "matrix.html"
     matrix.write_text("A,B,C,D\n0,10,15,20\n10,0,35,25\n15,35,0,30\n20,25,30,0\n")

@@ -249,6 +249,20 @@ fn plot_makes_pages_and_maps_of_what_runs_wrote() {
     };
     assert_eq!(lines(&svg), lines(&text(&picture)));
     antwarp(&["plot", &all, "--map"]).assert().code(2).stderr(contains("there are 2"));
+    // As PNG, two pixels for each unit.
+    let [of_run, of_plot, curves] = ["run.png", "map.PNG", "curves.png"].map(|name| folder.path(name));
+    solve(&[&stops, "-q", "--png", &of_run]).assert().success();
+    antwarp(&["plot", &one, "--map", "-o", &of_plot]).assert().success().stdout("");
+    antwarp(&["plot", &all, "-o", &curves]).assert().success().stdout("");
+    let view = svg.split_once(r#"viewBox="0 0 "#).unwrap().1;
+    let units: Vec<u32> = view.split(['"', ' ']).take(2).map(|unit| unit.parse().unwrap()).collect();
+    for (file, is_map) in [(&of_run, true), (&of_plot, true), (&curves, false)] {
+        let bytes = std::fs::read(file).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{file}");
+        let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        let apart = [number(16).abs_diff(2 * units[0]), number(20).abs_diff(2 * units[1])];
+        assert!(!is_map || apart.iter().all(|&apart| apart <= 1), "{file}: {apart:?}");
+    }
     // Other places of the same name are another instance.
     let monday = folder.path("monday");
     std::fs::create_dir(&monday).unwrap();
@@ -314,16 +328,14 @@ fn several_runs_write_each_format() {
     let stops = folder.file("stops.csv", STOPS.as_bytes());
     let out = folder.path("out");
     fs::create_dir(&out).unwrap();
-    let places = ["--geojson", &out, "--gpx", &out, "--svg", &out];
+    let places = ["--geojson", &out, "--gpx", &out, "--svg", &out, "--png", &out];
     let run = solve(&[&[stops.as_str(), &folder.instance, "-q"], &places[..]].concat()).assert().success();
     // Places in the plane have none of the first two.
     run.stderr(contains("random.tsp has no latitudes and longitudes, so it gets no file of --gpx"));
     let mut names: Vec<_> =
         fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["random.svg", "stops.geojson", "stops.gpx", "stops.svg"]);
-    let line = [&stops, "--runs", "2", "--html", &folder.path("a.html")];
-    solve(&line).assert().code(2).stderr(contains("--html is for one run"));
+    assert_eq!(names, ["random.png", "random.svg", "stops.geojson", "stops.gpx", "stops.png", "stops.svg"]);
 }
 
 /// A file of numpy with this header and these numbers.

@@ -44,7 +44,7 @@ fn runs_are_drawn_against_their_time() {
     plot(&["-o", &picture]).success().stdout("");
     let svg = fs::read_to_string(&picture).unwrap();
     // Two points and one in the legend.
-    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (3, 1));
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline stroke=").count()), (3, 1));
     assert!(svg.contains("E1k.0") && svg.contains("1 thread"), "{svg}");
     // A line per run, whose end is marked.
     plot(&["--moments", "-o", &picture]).success();

@@ -22,6 +22,7 @@ tests! {
     an_interrupt_reports_what_was_not_started,
     each_instance_has_a_file_of_its_own,
     runs_without_a_valid_tour_are_in_no_statistics,
+    a_page_has_the_curves_of_all_runs_and_the_best_tour,
     #[cfg(unix)]
     an_interrupt_of_several_jobs_concludes_each_instance_once,
     #[cfg(unix)]
@@ -295,4 +296,33 @@ fn seeds_end() {
     let run = solve(&[&args[..], &["2"]].concat()).assert().code(2);
     run.stderr(contains(format!("use --seed {} or less", u64::MAX - 1)));
     solve(&[&args[..], &["1"]].concat()).assert().success();
+}
+
+fn a_page_has_the_curves_of_all_runs_and_the_best_tour() {
+    let (folder, [a, b, _]) = three();
+    let runs_of = |page: &str| -> Vec<Value> {
+        let text = fs::read_to_string(page).unwrap();
+        let (_, json) = text.split_once(r#"id="runs">"#).unwrap();
+        serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap()
+    };
+    let page = folder.path("runs.html");
+    let line = ["--algorithm", "mmas", "--iterations", "1", "--runs", "4", "--jobs", "2", "--html", &page];
+    solve(&[&[&*a], &line[..]].concat()).assert().success();
+    let runs = runs_of(&page);
+    let costs: Vec<i64> = runs.iter().map(|run| run["cost"].as_i64().unwrap()).collect();
+    assert!(costs.len() == 4 && costs[0] == *costs.iter().min().unwrap(), "{costs:?}");
+    for (at, run) in runs.iter().enumerate() {
+        let length = |field: &str| run[field].as_array().map_or(0, Vec::len);
+        let (places, legs) = (length("places"), length("legs"));
+        assert_eq!((length("tour"), places, legs), if at == 0 { (40, 40, 40) } else { (0, 0, 0) });
+        assert!(length("trace") > 0);
+    }
+    // Of several instances, each has a page.
+    let pages = folder.path("pages");
+    fs::create_dir(&pages).unwrap();
+    solve(&[&a, &b, "--iterations", "5", "--html", &pages]).assert().success();
+    for name in ["a", "b"] {
+        let runs = runs_of(&format!("{pages}/{name}.html"));
+        assert!(runs.len() == 1 && runs[0]["tour"].as_array().unwrap().len() == 40);
+    }
 }

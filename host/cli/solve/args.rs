@@ -186,6 +186,9 @@ pub(super) struct Outputs {
     /// Write a picture of the tour
     #[arg(long, value_name = "FILE|-")]
     pub(super) svg: Option<Output>,
+    /// Write the same picture as PNG
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) png: Option<Output>,
     /// ga: write the population, for --load-population
     ///
     /// It is a TSPLIB tour file of many tours. The current generation is finished first, whatever stops the run
@@ -200,6 +203,11 @@ pub(super) struct Outputs {
     /// Time between checkpoints; there is another one at the end
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
     pub(super) every: Duration,
+    /// Show the run while it goes on: its chart, its speed, who does what; q ends it
+    ///
+    /// Where the standard error is no terminal, or one that only prints (TERM=dumb), as without it
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) live: bool,
     /// Show no progress and no summary
     #[arg(long, short)]
     pub(super) quiet: bool,

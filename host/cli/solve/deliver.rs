@@ -14,7 +14,7 @@ use crate::instance::population_file::{self, Header};
 use crate::instance::{Instance, Metric, tour_file};
 use crate::report::route::Route;
 use crate::report::summary::{NAMES, Summary};
-use crate::report::{Report, geojson, gpx, itinerary, page, svg};
+use crate::report::{Report, geojson, gpx, itinerary, page, picture, png, svg};
 use crate::solver::genetic::Individuals;
 use crate::solver::proof::Proof;
 use crate::solver::{Solution, SolveError};
@@ -76,7 +76,7 @@ pub(super) struct Drawing {
 }
 
 /// All such formats.
-pub(super) const DRAWINGS: [Drawing; 3] = [
+pub(super) const DRAWINGS: [Drawing; 4] = [
     Drawing {
         option: "--geojson",
         output: |outputs| &outputs.geojson,
@@ -88,7 +88,13 @@ pub(super) const DRAWINGS: [Drawing; 3] = [
         option: "--svg",
         output: |outputs| &outputs.svg,
         needs_degrees: false,
-        write: |route, out| svg::draw(route, out).map(drop),
+        write: |route, out| picture::of(route).map_or(Ok(()), |drawing| svg::write(&drawing, out)),
+    },
+    Drawing {
+        option: "--png",
+        output: |outputs| &outputs.png,
+        needs_degrees: false,
+        write: |route, out| picture::of(route).map_or(Ok(()), |drawing| png::write(&drawing, out)),
     },
 ];
 
@@ -344,6 +350,7 @@ impl Outputs {
             ("gpx", &self.gpx),
             ("html", &self.html),
             ("svg", &self.svg),
+            ("png", &self.png),
             ("population", &self.save_population),
             ("certificate", &self.certificate),
             ("checkpoint", &self.checkpoint),

@@ -44,7 +44,7 @@ pub fn shape(command: Command, line: &[OsString]) -> Command {
                         None => argument,
                     };
                     let rare = [
-                        "topology", "every", "certificate", "load_population", "save_population", "geojson", "gpx",
+                        "topology", "every", "certificate", "load_population", "save_population", "geojson", "gpx", "png",
                     ];
                     let is_rare = is_rare || rare.contains(&id.as_str());
                     argument.hide_short_help(is_rare || option.is_some_and(|option| !option.is_common()))

@@ -20,9 +20,9 @@ use crate::engine::Progress;
 use crate::exact::{Board, Settings};
 use crate::instance::{Instance, patience};
 use crate::memory;
-use crate::report::Report;
 use crate::report::statistics::{deviation, mean};
 use crate::report::summary::stopped;
+use crate::report::{Report, page};
 use crate::solver::proof::{self as proving, When};
 use crate::solver::{Algorithm, Solution, check_resolution, placement};
 
@@ -32,7 +32,7 @@ const ALONE: [&str; 10] = [
     "certificate",
     "checkpoint",
     "every",
-    "html",
+    "live",
     "load_population",
     "print_tour",
     "resume",
@@ -68,8 +68,8 @@ impl Args {
         }
         let drawings = DRAWINGS.iter().map(|drawing| (drawing.option, (drawing.output)(&self.outputs)));
         let outputs =
-            [("--tour", &self.outputs.tour), ("--csv", &self.outputs.csv)].into_iter().chain(drawings);
-        let outputs: Vec<_> = outputs.collect();
+            [("--tour", &self.outputs.tour), ("--csv", &self.outputs.csv), ("--html", &self.outputs.html)];
+        let outputs: Vec<_> = outputs.into_iter().chain(drawings).collect();
         for (name, output) in outputs.iter().filter_map(|(name, output)| Some((name, output.as_ref()?))) {
             if !matches!(output, Output::File(path) if path.is_dir()) {
                 let why = "with several instances, give an existing folder, in which each gets a file";
@@ -175,10 +175,22 @@ struct Runs {
     /// Costs of the valid tours.
     costs: Vec<f64>,
     best: Option<Best>,
+    /// Their reports, if there is a page of them.
+    reports: Vec<Report>,
     /// Whether the best tour was not written yet.
     is_newer: bool,
     /// Runs that ended, also those that failed.
     ended: u32,
+}
+
+impl Runs {
+    /// Keeps the report of a run for the page, which shows the best tour, and the curves of all runs.
+    fn keep(&mut self, report: Report) {
+        self.reports.push(report);
+        let best = self.best.as_ref().map(|best| best.seed);
+        let others = self.reports.iter_mut().filter(|report| Some(report.seed) != best);
+        others.for_each(Report::forget_route);
+    }
 }
 
 /// The best tour of an instance's runs.
@@ -483,7 +495,7 @@ impl Several<'_> {
             Report::new(instance, entry.path, facts(&algorithm)?, &stop, backend.machine(), &solution);
         report.set_best_bound(instance, &solution, (None, proof.as_ref()));
         report.seconds = begin.elapsed().as_secs_f64();
-        if args.outputs.json.is_some() {
+        if args.outputs.json.is_some() || args.outputs.html.is_some() {
             report.add_route(instance, &solution.tour);
         }
         if let Some(failure) = solution.failure.take() {
@@ -534,7 +546,11 @@ impl Several<'_> {
             self.say(&line)?;
         }
         drop(ended);
-        refuse_forbidden(&report, false)
+        let refused = refuse_forbidden(&report, false);
+        if self.args.outputs.html.is_some() {
+            entry.runs().keep(report);
+        }
+        refused
     }
 
     /// Prints a line: to the standard error if results go to the standard output.
@@ -577,8 +593,14 @@ impl Several<'_> {
         // The error of an instance that could not be read is all there is to say.
         let Some(read) = entry.read() else { return Ok(()) };
         let (instance, outputs) = (&read.instance, &self.args.outputs);
-        if let Some(Best { tour, .. }) = &runs.best {
+        if let Some(Best { tour, seed, .. }) = &runs.best {
             self.write_tours(entry, runs, false)?;
+            if let Some(output) = self.output(entry, &outputs.html, "--html") {
+                // The page takes the places from the first run.
+                let is_best = |report: &&Report| report.seed == *seed;
+                let (best, others): (Vec<_>, Vec<_>) = runs.reports.iter().partition(is_best);
+                output.write(|out| page::write(out, best.into_iter().chain(others)))?;
+            }
             for drawing in &DRAWINGS {
                 let output = self.output(entry, (drawing.output)(outputs), drawing.option);
                 match (output, drawing.missing(instance)) {

@@ -1029,7 +1029,9 @@
     listRuns();
     showOrder();
     element("geojson").disabled = !(run.report.places && run.report.instance.coordinates === "degrees");
-    element("csv").disabled = !run.report.legs;
+    // A page of several runs may have the tour of the best one only.
+    element("tsplib").disabled = !run.report.tour.length;
+    element("csv").disabled = !(run.report.legs && run.report.legs.length);
   }
 
   function showGroup(shown) {
