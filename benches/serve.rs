@@ -1,11 +1,11 @@
 //! Latency of `antwarp serve`: clients that each send one request after the other, over a connection of their own.
 //!
-//! `cargo bench --features serve --bench serve -- [CLIENTS] [SECONDS]`; prints a line for each number of stops. The clients run on the
-//! same cores as the server.
+//! `cargo bench --features serve --bench serve -- [CLIENTS] [SECONDS] [ADDRESS:PORT]`; prints a line for each number of stops. Without an
+//! address it starts a server, on the same cores as the clients.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,9 +16,32 @@ const REQUESTS: u32 = 20;
 
 fn main() {
     // Cargo adds `--bench`.
-    let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u32>().ok());
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let mut numbers = words.iter().filter_map(|word| word.parse::<u32>().ok());
     let clients = numbers.next().unwrap_or(100);
     let time = Duration::from_secs(numbers.next().unwrap_or(10).into());
+    let address = words.iter().find_map(|word| word.parse::<SocketAddr>().ok());
+    let (server, address) = match address {
+        Some(address) => (None, address),
+        None => {
+            let (server, address) = start(clients);
+            (Some(server), address)
+        }
+    };
+    println!("stops  clients  answers/s   p50 ms   p99 ms   max ms");
+    for stops in STOPS {
+        for clients in [1, clients] {
+            measure(address, stops, clients, time);
+        }
+    }
+    if let Some(mut server) = server {
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+}
+
+/// Starts a server for so many clients.
+fn start(clients: u32) -> (Child, SocketAddr) {
     let mut server = Command::new(env!("CARGO_BIN_EXE_antwarp"))
         .args(["serve", "--bind", "127.0.0.1:0", "--queue", &clients.to_string()])
         .stderr(Stdio::piped())
@@ -27,15 +50,7 @@ fn main() {
     let mut line = String::new();
     BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.split("http://").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
-    let address: SocketAddr = address.parse().unwrap();
-    println!("stops  clients  answers/s   p50 ms   p99 ms   max ms");
-    for stops in STOPS {
-        for clients in [1, clients] {
-            measure(address, stops, clients, time);
-        }
-    }
-    server.kill().unwrap();
-    server.wait().unwrap();
+    (server, address.parse().unwrap())
 }
 
 fn measure(address: SocketAddr, stops: u32, clients: u32, time: Duration) {
@@ -90,7 +105,7 @@ fn request(stops: u32, seed: u32) -> String {
     let body = format!("{{\"coordinates\":[{}]}}", stops.join(","));
     let length = body.len();
     format!(
-        "POST /solve HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST /solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
 

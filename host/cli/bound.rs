@@ -55,7 +55,7 @@ const SUGGESTED: Duration = Duration::from_secs(10);
 /// Computes a bound and prints it.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
-    let interrupt = signals::watch()?;
+    let interrupt = signals::watch("stopping with the best bound so far")?;
     patience::until(args.time.and_then(|time| begin.checked_add(time)));
     args.shape.refuse_start_alone()?;
     let tour = args.initial_tour.as_deref().map(|path| ("the initial tour", path));

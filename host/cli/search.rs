@@ -459,7 +459,7 @@ fn resumed_otherwise(what: &str) -> Error {
 /// Searches.
 pub fn run(args: Args) -> Result<Outcome> {
     let begin = Instant::now();
-    let interrupt = signals::watch()?;
+    let interrupt = signals::watch("stopping with the best solution so far")?;
     let common = args.problem.common();
     let input = args.problem.input().map(|file| (output::INSTANCE, file));
     output::check(common.outputs.all(), input.as_slice())?;

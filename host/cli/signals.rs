@@ -4,7 +4,6 @@
 //! Programs such as `timeout` signal a process and its group, so one interrupt arrives twice: a signal right after the first counts
 //! as part of it.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -17,11 +16,13 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::time::TimeVal;
 
 use super::error::INTERRUPTED;
-use super::{Error, Result};
+use super::{Error, Result, live, output};
 use crate::cluster::launched;
 use crate::instance::{atomic_file, patience};
 use crate::memory::{self, spare};
 
+/// What a command does after the first interrupt if its result is a tour.
+pub const WITH_TOUR: &str = "stopping with the best tour so far";
 /// Interrupts this soon after the first are echoes of it.
 const ECHO: Duration = Duration::from_millis(500);
 
@@ -33,9 +34,9 @@ pub fn is_patient() -> Arc<AtomicBool> {
     IS_PATIENT.clone()
 }
 
-/// From now on the first interrupt sets the returned flag; the second ends the process at once. Signals that the process was
-/// started to ignore, for example by `nohup`, stay ignored.
-pub fn watch() -> Result<Arc<AtomicBool>> {
+/// From now on the first interrupt sets the returned flag and says what the command does then, as in "stopping with the best tour so
+/// far"; the second ends the process at once. Signals that the process was started to ignore, for example by `nohup`, stay ignored.
+pub fn watch(stopping: &'static str) -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     patience::heed(&flag);
     spare::interrupt_by(&flag);
@@ -57,14 +58,11 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
         if launched().is_some_and(|place| place.rank > 0) {
             return;
         }
-        let _ = writeln!(
-            std::io::stderr(),
-            "\nstopping with the best tour so far; interrupt again to stop at once"
-        );
+        output::tell(&format!("\n{stopping}; interrupt again to stop at once"));
     };
     handle(handler)?;
     #[cfg(unix)]
-    heed_processor_time(flag.clone());
+    heed_processor_time(flag.clone(), stopping);
     Ok(flag)
 }
 
@@ -75,6 +73,7 @@ pub fn end_at_once() -> Result<()> {
 
 /// Ends the process without leaving any half-written file.
 fn end() -> ! {
+    live::leave();
     atomic_file::abandon();
     std::process::exit(i32::from(INTERRUPTED))
 }
@@ -143,7 +142,7 @@ impl ProcessorTime {
 /// Sets the flag when the processor time limit is nearly reached. The signal of the soft limit is not enough: if both limits are
 /// equal, as with `ulimit -t`, the process is killed without one.
 #[cfg(unix)]
-fn heed_processor_time(flag: Arc<AtomicBool>) {
+fn heed_processor_time(flag: Arc<AtomicBool>, stopping: &'static str) {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_CPU) else { return };
     let limit = soft.min(hard);
     if limit == nix::libc::RLIM_INFINITY {
@@ -164,10 +163,7 @@ fn heed_processor_time(flag: Arc<AtomicBool>) {
         }
         IS_PATIENT.store(false, Ordering::Relaxed);
         flag.store(true, Ordering::Relaxed);
-        let _ = writeln!(
-            std::io::stderr(),
-            "\nthe processor time limit is near: stopping with the best tour so far"
-        );
+        output::tell(&format!("\nthe processor time limit is near: {stopping}"));
     };
     // If no thread can be started, the signal ends the process as before.
     if memory::check_threads(1).is_ok() && std::thread::Builder::new().spawn(heed).is_ok() {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,6 +14,8 @@ pub const LONG: Duration = Duration::from_secs(60);
 /// A server.
 pub struct Server {
     process: Child,
+    /// Reads what it says: a full pipe would stop it.
+    said: Option<JoinHandle<String>>,
     pub address: SocketAddr,
 }
 
@@ -40,9 +43,12 @@ impl Server {
         errors.read_line(&mut said).unwrap();
         let address = said.split("http://").nth(1).and_then(|rest| rest.split(';').next());
         let address = address.unwrap_or_else(|| panic!("it says: {said}")).parse().unwrap();
-        // A full pipe would stop it.
-        std::thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
-        Server { process, address }
+        let said = std::thread::spawn(move || {
+            let mut said = String::new();
+            errors.read_to_string(&mut said).unwrap();
+            said
+        });
+        Server { process, said: Some(said), address }
     }
 
     pub fn connect(&self) -> TcpStream {
@@ -60,7 +66,7 @@ impl Server {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         self.send(request.as_bytes()).unwrap()
     }
 
@@ -96,12 +102,12 @@ impl Server {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
-    /// Waits for its end.
-    pub fn ended(mut self) -> ExitStatus {
+    /// Waits for its end; returns what it said, too.
+    pub fn ended(mut self) -> (ExitStatus, String) {
         let begin = Instant::now();
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
-                return status;
+                return (status, self.said.take().unwrap().join().unwrap());
             }
             assert!(begin.elapsed() < LONG, "it goes on");
             std::thread::sleep(Duration::from_millis(20));
@@ -125,7 +131,7 @@ impl Answer {
 /// The bytes of a request with this body.
 pub fn posted(path: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     [head.as_bytes(), body].concat()

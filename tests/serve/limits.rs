@@ -18,6 +18,7 @@ tests! {
     a_signal_ends_searches_and_the_server,
     a_connection_can_be_used_again,
     a_taken_port_is_reported,
+    names_of_others_are_refused,
 }
 
 /// A request that takes as long as it may.
@@ -31,7 +32,7 @@ fn bodies_that_are_too_long_are_refused() {
     assert!(answer.status == 413 && answer.body.contains("1000 bytes"), "{answer:?}");
     assert_eq!(server.post("/", &" ".repeat(1001)).json()["code"], 4);
     // Without a length.
-    let head = "POST /solve HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head = "POST /solve HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     let chunks = format!("{:x}\r\n{}\r\n", 600, " ".repeat(600)).repeat(2) + "0\r\n\r\n";
     assert_eq!(server.send((head.to_owned() + &chunks).as_bytes()).unwrap().status, 413);
     // A head without an end.
@@ -42,7 +43,7 @@ fn bodies_that_are_too_long_are_refused() {
 
 fn other_media_types_are_refused() {
     let server = Server::start(&[]);
-    let request = "POST /solve HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}";
+    let request = "POST /solve HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}";
     assert_eq!(server.send(request.as_bytes()).unwrap().status, 415);
     let request = request.replace("text/plain", "Application/JSON; charset=utf-8");
     assert_eq!(server.send(request.as_bytes()).unwrap().status, 400);
@@ -96,7 +97,7 @@ fn a_client_that_never_reads_is_left() {
     let mut client = server.connect();
     client.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
     // More answers than the buffers of the system hold.
-    let (request, asked) = ("GET /openapi.json HTTP/1.1\r\nHost: test\r\n\r\n", 5000);
+    let (request, asked) = ("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n", 5000);
     let _ = client.write_all(request.repeat(asked).as_bytes());
     let begin = Instant::now();
     let answered = || {
@@ -126,7 +127,9 @@ fn a_signal_ends_searches_and_the_server() {
         assert!(answer.status == 200 && answer.json()["stopped_by"] == "interrupt", "{}", answer.body);
         let refused = read(&mut waiting).unwrap();
         assert!(refused.status == 503 && refused.head.contains("retry-after"), "{}", refused.body);
-        assert_eq!(server.ended().code(), Some(0));
+        let (status, said) = server.ended();
+        assert_eq!(status.code(), Some(0));
+        assert!(said.contains("stopping: searches end with the tours that they have"), "{said}");
     }
 }
 
@@ -135,7 +138,7 @@ fn a_connection_can_be_used_again() {
     let mut stream = server.connect();
     let first = String::from_utf8(posted("/solve", br#"{"places": [[0, 0], [3, 4]]}"#)).unwrap();
     stream.write_all(first.replace("Connection: close\r\n", "").as_bytes()).unwrap();
-    stream.write_all(b"GET /health HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
@@ -150,4 +153,29 @@ fn a_taken_port_is_reported() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && said.contains("cannot listen at 127.0.0.1"), "{said}");
+}
+
+/// A page of another origin whose name leads to this machine (DNS rebinding).
+fn names_of_others_are_refused() {
+    let called = |server: &Server, path: &str, host: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        server.send(request.as_bytes()).unwrap()
+    };
+    let server = Server::start(&[]);
+    for path in ["/trip/v1/driving/0,0;1,1", "/health", "/"] {
+        assert_eq!(called(&server, path, "evil.example:3000").status, 421, "{path}");
+        for own in ["localhost", "127.0.0.1:3000", "[::1]"] {
+            assert_eq!(called(&server, path, own).status, 200, "{path} {own}");
+        }
+    }
+    let answer = called(&server, "/solve", "evil.example");
+    assert!(answer.status == 421 && answer.body.contains("--host"), "{}", answer.body);
+    // Whoever sends no name is no browser.
+    assert_eq!(server.send(b"GET /health HTTP/1.0\r\n\r\n").unwrap().status, 200);
+    let server = Server::start(&["--host", "tours.example", "--host", "other"]);
+    for (host, status) in
+        [("tours.example", 200), ("Other:80", 200), ("localhost", 200), ("evil.example", 421)]
+    {
+        assert_eq!(called(&server, "/health", host).status, status, "{host}");
+    }
 }

@@ -31,7 +31,7 @@ fn health_and_metrics() {
     ] {
         assert!(lines.contains(&line), "no {line} in\n{}", answer.body);
     }
-    let head = server.send(b"HEAD /health HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    let head = server.send(b"HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert_eq!(server.post("/health", "{}").status, 405);
 }

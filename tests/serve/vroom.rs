@@ -109,6 +109,9 @@ fn starts_and_ends_are_kept() {
     assert_eq!((types(&one), ids(&one)), (vec!["start", "job", "job", "job"], vec![3, 2, 1]));
     let one = route(json!({ "id": 0, "end": [4, 0] }));
     assert_eq!((types(&one), ids(&one)), (vec!["job", "job", "job", "end"], vec![1, 2, 3]));
+    // The type of the only vehicle changes nothing.
+    let one = route(json!({ "id": 0, "start": [4, 0], "type": "van" }));
+    assert_eq!(ids(&one), [3, 2, 1]);
     let none = server.answered("/", &json!({ "vehicles": [{ "id": 0, "start": [4, 0] }], "jobs": [] }));
     assert_eq!(
         (&none["code"], &none["routes"], &none["summary"]["routes"]),
@@ -156,6 +159,7 @@ fn what_is_not_supported_is_named() {
         ("time_windows", json!([[0, 0]])),
         ("skills", json!([0])),
         ("setup", json!(10)),
+        ("service_per_type", json!({ "van": 10 })),
         ("priority", json!(101)),
     ] {
         refused("/jobs/0", key, value, key);

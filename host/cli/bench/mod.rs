@@ -371,7 +371,7 @@ impl<'a> Bench<'a> {
         }
         let inputs: Vec<_> = instances.iter().map(|file| (output::INSTANCE, file.as_path())).collect();
         output::check(common.outputs(), &inputs)?;
-        let interrupt = signals::watch()?;
+        let interrupt = signals::watch(signals::WITH_TOUR)?;
         common.machine.start_threads()?;
         Ok(Bench { common, given, interrupt, instances: Vec::new(), problem: Mutex::default() })
     }

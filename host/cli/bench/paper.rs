@@ -197,7 +197,7 @@ fn read(page: &'static str) -> Result<Page> {
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<Outcome> {
     let papers = args.paper.map_or_else(|| Paper::value_variants().to_vec(), |paper| vec![paper]);
-    let interrupt = signals::watch()?;
+    let interrupt = signals::watch(signals::WITH_TOUR)?;
     let mut all = Vec::new();
     for paper in papers {
         let mut page = read(paper.page())?;

@@ -12,7 +12,7 @@ const BUCKETS: [f64; 10] = [0.001, 0.005, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 
 /// Counts since the start.
 #[derive(Default)]
 pub struct Metrics {
-    /// Requests that are read, wait or run.
+    /// Requests that are read, wait or run: those that the queue has admitted.
     pub admitted: AtomicUsize,
     /// Searches that run.
     pub running: AtomicUsize,

@@ -3,6 +3,7 @@
 //! One thread reads and writes; searches run on pools of threads (`work.rs`). hyper is used without a framework above it: there are
 //! few paths, and it alone has limits for the time of a request's head.
 
+mod hosts;
 mod metrics;
 mod pages;
 mod query;
@@ -32,8 +33,9 @@ use tokio::time::{sleep, timeout};
 
 use super::{Error, Outcome, Result, options, output, signals};
 use crate::memory::{self, spare};
+use hosts::Hosts;
 use pages::Tiles;
-use routes::Server;
+use routes::{Access, Server};
 use task::Limits;
 
 /// How long a client may take for the head of a request, or leave a connection unused.
@@ -53,6 +55,11 @@ pub struct Args {
     /// Anyone who can reach the address can use the server: it has no passwords and no encryption
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
     bind: SocketAddr,
+    /// Answer if called by this name, too; may be repeated
+    ///
+    /// By default, a server that listens to its own machine is called by addresses or by localhost, and any other one by every name
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
     /// Most places of a request
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     max_nodes: u32,
@@ -89,7 +96,7 @@ fn speed(text: &str) -> std::result::Result<f64, String> {
 
 /// Answers requests until a signal comes.
 pub fn run(args: Args) -> Result<Outcome> {
-    let stop = signals::watch()?;
+    let stop = signals::watch("stopping: searches end with the tours that they have")?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let (jobs, threads) = (args.jobs.unwrap_or(cores), args.threads);
     memory::check_threads(jobs.saturating_mul(threads)).map_err(|shortage| {
@@ -105,8 +112,9 @@ pub fn run(args: Args) -> Result<Outcome> {
         speed: args.speed / 3.6,
     };
     let body = args.max_body as usize;
+    let access = Access { hosts: Hosts::new(args.bind, args.host), tiles: args.tiles };
     let server =
-        Server::start((jobs as usize, threads as usize), args.queue as usize, (limits, body), args.tiles)
+        Server::start((jobs as usize, threads as usize), args.queue as usize, (limits, body), access)
             .map_err(|error| {
                 Error::Usage(format!("cannot start threads: {error}; use smaller --jobs or --threads"))
             })?;

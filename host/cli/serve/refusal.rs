@@ -34,6 +34,8 @@ pub enum Kind {
     TooLarge,
     /// The body is not announced as JSON.
     MediaType,
+    /// The server is called by a name that is not its own.
+    Host,
     /// As many requests as allowed are waiting.
     Busy,
     /// The server is shutting down.
@@ -66,6 +68,7 @@ impl Refusal {
             Kind::Slow => 408,
             Kind::TooLarge => 413,
             Kind::MediaType => 415,
+            Kind::Host => 421,
             Kind::NoTour => 422,
             Kind::Busy => 429,
             Kind::Failed => 500,
@@ -93,7 +96,7 @@ impl Refusal {
 
     fn osrm_code(&self) -> &'static str {
         match self.kind {
-            Kind::Syntax | Kind::NotFound | Kind::Method => "InvalidUrl",
+            Kind::Syntax | Kind::NotFound | Kind::Method | Kind::Host => "InvalidUrl",
             Kind::Unsupported => "NotImplemented",
             Kind::TooLarge => "TooBig",
             Kind::NoTour => "NoTrips",

@@ -14,6 +14,7 @@ use rayon::ThreadPoolBuildError;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use super::hosts::Hosts;
 use super::metrics::Metrics;
 use super::pages::{self, Page, Tiles};
 use super::query::Query;
@@ -34,7 +35,15 @@ pub struct Server {
     limits: Limits,
     /// Most bytes of a body.
     most_body: usize,
-    tiles: Option<Tiles>,
+    access: Access,
+}
+
+/// By which names clients come, and where their map tiles come from.
+pub struct Access {
+    /// The names.
+    pub hosts: Hosts,
+    /// The tiles, if any.
+    pub tiles: Option<Tiles>,
 }
 
 impl Server {
@@ -46,11 +55,11 @@ impl Server {
         threads: (usize, usize),
         queue: usize,
         (limits, most_body): (Limits, usize),
-        tiles: Option<Tiles>,
+        access: Access,
     ) -> Result<Server, ThreadPoolBuildError> {
         let metrics = Arc::new(Metrics::default());
         let work = Work::start(threads, queue, metrics.clone())?;
-        Ok(Server { work, metrics, limits, most_body, tiles })
+        Ok(Server { work, metrics, limits, most_body, access })
     }
 
     /// Stops searches, and refuses requests that wait or arrive.
@@ -172,6 +181,11 @@ fn response(page: Page) -> Response<Full<Bytes>> {
 
 impl Server {
     async fn page(&self, place: Place, request: Request<Incoming>) -> Result<Page, Refusal> {
+        if let Some(host) = self.access.hosts.refused(&request) {
+            let text =
+                format!("this server is not called `{host}`: start it with --host to give it that name");
+            return Err(Refusal::new(Kind::Host, text));
+        }
         let method = request.method();
         let is_read = method == Method::GET || method == Method::HEAD;
         let is_post = method == Method::POST;
@@ -184,7 +198,7 @@ impl Server {
             Place::Health if is_read => Ok(Page::json(json!({ "status": "ok" }).to_string())),
             Place::Metrics if is_read => Ok(Page::text(self.metrics.text())),
             Place::OpenApi if is_read => Ok(Page::json(pages::OPEN_API.to_owned())),
-            Place::Map if is_read => Ok(pages::map(self.tiles.as_ref())),
+            Place::Map if is_read => Ok(pages::map(self.access.tiles.as_ref())),
             Place::Trip if is_read => self.trip(request).await,
             Place::Root | Place::Solve if is_post => self.posted(place, request).await,
             _ => Err(Refusal::new(

@@ -1,4 +1,5 @@
-//! `POST /`: VROOM's requests for one vehicle that visits all jobs.
+//! `POST /`: VROOM's requests for one vehicle that visits all jobs, as the description of VROOM 1.15.0-rc.2 (its `docs/API.md`) has
+//! them.
 //!
 //! What would change the answer and is not supported is refused by name. A field that is empty, false or null asks for nothing,
 //! and so does an amount of 0. Other zeros are limits.
@@ -39,6 +40,9 @@ struct Vehicle {
     end: Option<[f64; 2]>,
     end_index: Option<usize>,
     speed_factor: Option<f64>,
+    /// It only tells vehicles apart, and jobs cannot name it (`service_per_type`).
+    #[serde(rename = "type")]
+    _type: Option<String>,
     #[serde(flatten)]
     others: Map<String, Value>,
 }

@@ -1,7 +1,7 @@
 //! Searches: as many at a time as there are pools of threads; as many more wait as the queue holds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,8 +19,6 @@ pub struct Work {
     free: Semaphore,
     /// Most requests that are admitted.
     most: usize,
-    /// Requests that are admitted: those that are read, wait or run.
-    admitted: AtomicUsize,
     /// What stops each running search.
     running: Mutex<Vec<Arc<AtomicBool>>>,
     closing: AtomicBool,
@@ -32,8 +30,7 @@ pub struct Place(Arc<Work>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.admitted.fetch_sub(1, Ordering::AcqRel);
-        self.0.metrics.admitted.fetch_sub(1, Ordering::Relaxed);
+        self.0.metrics.admitted.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -62,7 +59,6 @@ impl Work {
             pools: Mutex::new(pools),
             free: Semaphore::new(jobs),
             most: jobs + queue,
-            admitted: AtomicUsize::new(0),
             running: Mutex::default(),
             closing: AtomicBool::new(false),
             metrics,
@@ -75,10 +71,10 @@ impl Work {
             return Err(closing());
         }
         let more = |admitted: usize| (admitted < self.most).then_some(admitted + 1);
-        self.admitted
+        self.metrics
+            .admitted
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, more)
             .map_err(|_| Refusal::new(Kind::Busy, "too many requests are waiting: try again later"))?;
-        self.metrics.admitted.fetch_add(1, Ordering::Relaxed);
         Ok(Place(self.clone()))
     }
 
