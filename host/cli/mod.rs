@@ -10,6 +10,7 @@ mod devices;
 mod error;
 mod generate;
 mod info;
+mod live;
 mod options;
 mod output;
 mod plot;
@@ -119,6 +120,7 @@ pub fn run_as(line: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run_line(line: &[OsString]) -> u8 {
     let ended = catch_unwind(AssertUnwindSafe(|| execute(line.iter().cloned())));
+    live::leave();
     match ended {
         Ok(Ok(_)) if spare::is_spent() => Error::MemoryRanOut.print(),
         Ok(Ok(Outcome::Done)) => 0,
@@ -219,6 +221,7 @@ fn dispatch(command: Command, given: &[String]) -> Result<Outcome> {
 /// Reports a panic as a bug in antwarp: none should ever reach a user.
 fn report_panic(panic: &std::panic::PanicHookInfo<'_>) {
     use std::io::Write;
+    live::leave();
     let place = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
     let what = panic.payload_as_str().unwrap_or("no message");
     // Not eprintln: it would panic again if standard error is closed.

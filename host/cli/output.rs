@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
 
@@ -143,10 +144,36 @@ pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(
     content(&mut out).and_then(|()| out.flush()).map_err(Error::Stdout)
 }
 
-/// Writes a line to the standard error.
+/// Lines that wait while a view fills the terminal.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Vec<String>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes a line to the standard error, or keeps it for later if lines are [held](hold).
 pub fn tell(text: &str) {
+    if let Some(held) = &mut *held() {
+        return held.push(text.to_owned());
+    }
     // If this fails, there is no one left to notify.
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Holds the lines of [`tell`] from now on.
+pub fn hold() {
+    held().get_or_insert_default();
+}
+
+/// Returns the last line that is held.
+pub fn last_held() -> Option<String> {
+    held().as_ref()?.last().cloned()
+}
+
+/// Writes the lines that were held, and holds no more.
+pub fn release() {
+    let lines = held().take();
+    lines.iter().flatten().for_each(|line| tell(line));
 }
 
 /// Rejects a standard output that was closed: anything written to it would be lost without an error.

@@ -1,4 +1,4 @@
-//! The live progress line on a terminal: how far a run is, and its best tour so far.
+//! How far a run is, and its best tour so far: a line on a terminal, or a view that fills it.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -6,26 +6,34 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::live::{Beside, Live, Subject};
 use super::output;
-use crate::engine::{Progress, Stop};
+use crate::engine::Progress;
 use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
 
-/// A progress line; see the [module](self). Without a terminal it shows nothing.
+/// A progress line, or a view; see the [module](self). Without a terminal it shows nothing.
 #[derive(Clone)]
 pub struct ProgressLine {
     bar: ProgressBar,
+    live: Option<Arc<Live>>,
     quiet: bool,
     by_time: bool,
     instance: Arc<Instance>,
     best_known: Option<BestKnown>,
+    /// What the run counts: tours or kicks.
+    made: &'static str,
 }
 
 impl ProgressLine {
-    /// Creates a line for a run on an instance that ends by `stop`.
-    pub fn new(quiet: bool, stop: &Stop, instance: &Arc<Instance>) -> ProgressLine {
-        let bar = match (stop.time, stop.iterations) {
-            _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
+    /// Creates a line for a run, or a view if one is wanted and the terminal can show it.
+    pub fn new((quiet, wants_view): (bool, bool), subject: Subject) -> ProgressLine {
+        let (stop, instance) = (&subject.stop, subject.instance.clone());
+        let (by_time, best_known, made) = (stop.time.is_some(), subject.known, subject.made);
+        let (time, iterations) = (stop.time, stop.iterations);
+        let live = if wants_view && !quiet { Live::begin(subject).map(Arc::new) } else { None };
+        let bar = match (time, iterations) {
+            _ if quiet || live.is_some() || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
             (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
             (None, Some(iterations)) => ProgressBar::new(iterations),
             (None, None) => ProgressBar::no_length(),
@@ -40,12 +48,14 @@ impl ProgressLine {
             bar.set_message("preparing");
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        let best_known = instance.best_known();
-        ProgressLine { bar, quiet, by_time: stop.time.is_some(), instance: instance.clone(), best_known }
+        ProgressLine { bar, live, quiet, by_time, instance, best_known, made }
     }
 
-    /// Shows the progress of the run, which started `before` seconds after the command.
-    pub fn show(&self, progress: &Progress, before: f64) {
+    /// Shows the progress of the run, which started `before` seconds after the command, and what goes on beside it.
+    pub fn show(&self, progress: &Progress, before: f64, beside: impl FnOnce() -> Beside) {
+        if let Some(live) = &self.live {
+            return live.show(before + progress.seconds, progress, beside());
+        }
         if self.bar.is_hidden() {
             return;
         }
@@ -53,6 +63,11 @@ impl ProgressLine {
             if self.by_time { ((before + progress.seconds) * 1e3) as u64 } else { progress.iterations };
         self.bar.set_position(position);
         self.bar.set_message(self.message(progress));
+    }
+
+    /// Shows the last progress of each of several runs that work at the same time, where there is room for that.
+    pub fn show_each(&self, runs: &[Option<Progress>]) {
+        self.live.iter().for_each(|live| live.show_each(runs));
     }
 
     /// Returns what the line says: the best tour, and where the search or the proof stands.
@@ -77,18 +92,19 @@ impl ProgressLine {
     /// Returns how far the search is.
     fn rates(&self, progress: &Progress) -> String {
         let rate = summary::rate(progress.tours as f64 / progress.seconds.max(1e-9));
-        format!("iteration {}, {rate} tours/s", progress.iterations)
+        format!("iteration {}, {rate} {}/s", progress.iterations, self.made)
     }
 
-    /// Prints a message of the program above the line; nothing if the run is quiet.
+    /// Prints a message of the program above the line, or once the view has ended; nothing if the run is quiet.
     pub fn tell(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| output::tell(&format!("antwarp: {text}")));
         }
     }
 
-    /// Removes the line.
+    /// Removes the line, or ends the view.
     pub fn finish(&self) {
+        self.live.iter().for_each(|live| live.finish());
         self.bar.finish_and_clear();
     }
 }
@@ -96,24 +112,27 @@ impl ProgressLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Proving;
+    use crate::engine::{Machine, Proving, Stop};
     use crate::instance::generate;
 
     #[test]
     fn a_proof_is_shown_once_it_has_a_bound() {
         let instance = Arc::new(generate::uniform(30, 1).unwrap());
-        let line = ProgressLine::new(true, &Stop::never(), &instance);
+        let machine = Machine { backend: "cpu", device: String::new(), units: 1, details: String::new() };
+        let subject = Subject { instance, stop: Stop::never(), machine, made: "kicks", known: None };
+        let line = ProgressLine::new((true, false), subject);
         let progress = Progress {
             iterations: 7,
             best_cost: 4_000_000,
             iteration_cost: 4_000_000,
             seconds: 2.0,
             tours: 60,
+            part: "kicks",
             restarts: 0,
             proof: None,
         };
-        assert_eq!(line.message(&progress), "best 4000000, iteration 7, 30.0 tours/s");
-        let proof = Some(Proving { bound: 3_900_000, open: 12 });
+        assert_eq!(line.message(&progress), "best 4000000, iteration 7, 30.0 kicks/s");
+        let proof = Some(Proving { bound: 3_900_000, open: 12, threads: 1 });
         let told = line.message(&Progress { proof, ..progress });
         assert_eq!(told, "best 4000000, bound 3900000, gap 2.564 %, 12 open nodes");
     }

@@ -105,8 +105,10 @@ pub struct Progress<C = i64> {
     pub iteration_cost: C,
     /// Seconds since the start.
     pub seconds: f64,
-    /// Tours built.
+    /// Tours built, or kicks made.
     pub tours: u64,
+    /// The [part](Engine::part) of the engine that works now.
+    pub part: &'static str,
     /// How many [restarts](Engine::restarts) ended with the best cost.
     pub restarts: u32,
     /// Where a proof beside the run stands, if there is one.
@@ -120,6 +122,8 @@ pub struct Proving<C = i64> {
     pub bound: C,
     /// The open nodes of the tree of branch and cut; 0 before there is a tree.
     pub open: u64,
+    /// The threads that it may use.
+    pub threads: usize,
 }
 
 /// A run between two batches.
@@ -139,6 +143,12 @@ pub struct Snapshot<C = i64, B = Vec<u32>> {
 pub trait Observe<C = i64, B = Vec<u32>> {
     /// Called after each batch of work.
     fn progress(&mut self, progress: &Progress<C>);
+
+    /// Called before [`Observe::progress`] where several runs work at the same time, such as one on each GPU: with the last progress of
+    /// each. By default, does nothing.
+    fn each(&mut self, runs: &[Option<Progress<C>>]) {
+        let _ = runs;
+    }
 
     /// Called with a better result than before: every few seconds, and more often where batches take long or several GPUs exchange
     /// tours. By default, does nothing.
@@ -326,6 +336,7 @@ fn advance<C: Copy + PartialOrd, B>(
             iteration_cost: status.cost,
             seconds: deadline.elapsed().as_secs_f64(),
             tours: status.tours,
+            part: engine.part(),
             restarts: engine.restarts(),
             proof: None,
         });

@@ -124,7 +124,9 @@ fn run(
     };
     let (observe, least) = (RefCell::new(observe), Cell::new(i64::MAX));
     let hear = |last: &[Option<Progress>], progress: Progress| {
-        observe.borrow_mut().progress(&together(last, progress))
+        let mut observe = observe.borrow_mut();
+        observe.each(last);
+        observe.progress(&together(last, progress));
     };
     let carry = || {
         carry(&posts, exchanges, &mut |voyager| {

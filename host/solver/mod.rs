@@ -222,6 +222,14 @@ impl Algorithm {
         }
     }
 
+    /// Returns what [`Progress::tours`] counts: kicks or tours.
+    pub fn makes(&self) -> &'static str {
+        match self {
+            Algorithm::LinKernighan(_) | Algorithm::Ils(_) => "kicks",
+            Algorithm::Mmas(_) | Algorithm::Acs(_) | Algorithm::Genetic(_) => "tours",
+        }
+    }
+
     /// Returns whether a run ends at its first local optimum.
     pub fn is_descent_only(&self) -> bool {
         match self {

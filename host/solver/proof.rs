@@ -130,7 +130,8 @@ impl<'a> Prover<'a> {
     fn standing(&self, board: &Board) -> Option<Proving> {
         // A proof may show more than the cost of the best tour: then no tour is better.
         let bound = board.bound().min(self.incumbent.cost());
-        let proof = Proving { bound: bound.saturating_add(self.offset()), open: board.open() };
+        let bound_of_all = bound.saturating_add(self.offset());
+        let proof = Proving { bound: bound_of_all, open: board.open(), threads: board.threads() };
         (bound > i64::MIN).then_some(proof)
     }
 

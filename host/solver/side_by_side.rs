@@ -100,6 +100,7 @@ mod tests {
             iteration_cost: 0,
             seconds: 0.0,
             tours: iterations,
+            part: "kicks",
             restarts: 0,
             proof: None,
         }

@@ -27,6 +27,8 @@ mod help;
 mod kept;
 #[cfg(target_os = "linux")]
 mod limits;
+#[cfg(target_os = "linux")]
+mod live;
 mod local_search;
 #[cfg(target_os = "linux")]
 mod outputs;
@@ -57,6 +59,8 @@ fn main() -> std::process::ExitCode {
             kept::TESTS,
             #[cfg(target_os = "linux")]
             limits::TESTS,
+            #[cfg(target_os = "linux")]
+            live::TESTS,
             local_search::TESTS,
             #[cfg(target_os = "linux")]
             outputs::TESTS,

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::once;
+use super::live::{Beside, Subject};
 use super::options::{MachineArgs, Share};
 use super::progress::ProgressLine;
 use super::reading::announce_tour;
@@ -90,7 +91,7 @@ struct Plan {
 pub fn run(mut args: Args, options: &[String]) -> Result<Outcome> {
     let begin = Instant::now();
     let world = cluster::join().map_err(|why| once(Error::Usage(why)))?;
-    let interrupt = signals::watch()?;
+    let interrupt = signals::watch(signals::WITH_TOUR)?;
     if args.are_several() {
         let alone =
             Error::Usage("several instances or runs are for a single process: leave out mpirun".into());
@@ -141,7 +142,14 @@ fn lead(
         world.share(orders);
     }
     let Asked { algorithm, stop: whole, .. } = &plan.asked;
-    let line = ProgressLine::new(plan.outputs.quiet, whole, &plan.instance);
+    let subject = Subject {
+        instance: plan.instance.clone(),
+        stop: whole.clone(),
+        machine: backend.machine(),
+        made: algorithm.makes(),
+        known: plan.instance.best_known(),
+    };
+    let line = ProgressLine::new((plan.outputs.quiet, plan.outputs.live), subject);
     // A time limit includes the time for reading.
     let reading = begin.elapsed();
     let stop = whole.spent(reading);
@@ -258,9 +266,14 @@ fn lead(
         let keep: Option<genetic::Keep<'_>> =
             if plan.outputs.save_population.is_some() { Some(&mut keep) } else { None };
         let show = |progress: &Progress| {
-            line.show(progress, reading);
             let found = || beside.as_ref().and_then(beside::Search::found);
-            if let Some(bound) = progress.proof.map(|proof| proof.bound).or_else(found) {
+            let bound = progress.proof.map(|proof| proof.bound).or_else(found);
+            line.show(progress, reading, || Beside {
+                searching: rayon::current_num_threads(),
+                bounding: beside.as_ref().and_then(beside::Search::threads),
+                bound,
+            });
+            if let Some(bound) = bound {
                 let mut raised = taken(&raised);
                 if raised.last().is_none_or(|&(_, last)| last < bound) {
                     raised.push((progress.seconds, bound));
@@ -281,7 +294,8 @@ fn lead(
             plan.announce(checkpoint, places, world.is_some(), &line);
         }
         let tell = keeper.as_ref().filter(|_| crew.is_none()).map(|_| tell);
-        let mut observer = Observer { show, tell, unsent: None, checkpoints: &checkpoints, recorder };
+        let mut observer =
+            Observer { show, line: &line, tell, unsent: None, checkpoints: &checkpoints, recorder };
         let observe = &mut observer;
         let solved = match (crew, resumed) {
             (None, Some(checkpoint)) => checkpoint.resume(&plan.instance, (&backend, &stop), observe, keep),
@@ -342,6 +356,7 @@ fn taken<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Shows the progress of a run, sends its tours to the keeper, and writes its checkpoints.
 struct Observer<'a, F> {
     show: F,
+    line: &'a ProgressLine,
     tell: Option<SyncSender<Arc<Voyager>>>,
     /// The last tour, while the keeper has another one to write.
     unsent: Option<Arc<Voyager>>,
@@ -373,6 +388,10 @@ impl<F: FnMut(&Progress)> Observe for Observer<'_, F> {
     fn progress(&mut self, progress: &Progress) {
         self.send();
         (self.show)(progress);
+    }
+
+    fn each(&mut self, runs: &[Option<Progress>]) {
+        self.line.show_each(runs);
     }
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {

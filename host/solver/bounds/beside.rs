@@ -94,6 +94,7 @@ impl Plan {
 /// A bound that is being computed.
 pub struct Search<'s> {
     thread: Mutex<Option<ScopedJoinHandle<'s, Option<Bound>>>>,
+    threads: usize,
     enough: Arc<AtomicBool>,
     is_asked: bool,
     /// The bound once it is known; before that `i64::MIN`.
@@ -125,7 +126,14 @@ impl<'s> Search<'s> {
             bound
         };
         let thread = std::thread::Builder::new().spawn_scoped(scope, find).ok()?;
-        Some(Search { thread: Mutex::new(Some(thread)), enough, is_asked: plan.is_asked, found, interrupt })
+        let Plan { threads, is_asked, .. } = plan;
+        Some(Search { thread: Mutex::new(Some(thread)), threads, enough, is_asked, found, interrupt })
+    }
+
+    /// Returns the threads that compute it; `None` once it is known.
+    pub fn threads(&self) -> Option<usize> {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.as_ref().is_some_and(|thread| !thread.is_finished()).then_some(self.threads)
     }
 
     /// Returns the bound once it is known, before the run is over: no tour has a lower internal cost.

@@ -213,6 +213,7 @@ impl Pair<'_> {
                 iteration_cost: searched.cost,
                 seconds: self.deadline.elapsed().as_secs_f64(),
                 tours: searched.tours,
+                part: "proof",
                 restarts: 0,
                 proof: self.prover.standing(&self.settings.board),
             });
@@ -321,6 +322,10 @@ impl Observe for Beside<'_> {
                 self.board.allow(if progress.restarts >= SETTLED_AFTER { self.all } else { 1 });
             }
         }
+    }
+
+    fn each(&mut self, runs: &[Option<Progress>]) {
+        self.observe.each(runs);
     }
 
     fn better(&mut self, cost: i64, best: &Vec<u32>) {

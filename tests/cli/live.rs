@@ -1,0 +1,363 @@
+//! `--live`, in terminals made for the test: what they show, and what they are like afterwards.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::libc;
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::unistd::Pid;
+
+tests! {
+    it_fits_and_q_ends_it_with_the_best_tour,
+    it_follows_the_size_of_the_terminal,
+    signals_end_it_as_without_it,
+    a_second_signal_leaves_the_terminal_clean,
+    stopped_and_continued_the_terminal_is_clean_in_between,
+    in_the_background_it_waits,
+    it_needs_neither_colours_nor_unicode,
+    elsewhere_it_is_as_without_it,
+    a_run_that_ends_by_itself_prints_its_summary_below,
+    several_runs_have_no_view,
+}
+
+const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
+/// A run that goes on for longer than any test.
+const RUN: [&str; 5] = ["solve", "E1k.0", "--live", "--time", "10m"];
+const HINT: &str = "q or Ctrl-C: stop and keep the best tour";
+
+/// A terminal, and a program that it controls.
+struct Terminal {
+    master: File,
+    /// Kept open, so that what the terminal is like can be read after the program's end.
+    slave: OwnedFd,
+    program: Child,
+    shown: Arc<Mutex<Shown>>,
+}
+
+struct Shown {
+    screen: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+impl Terminal {
+    /// Starts a program in a terminal of this many columns and lines.
+    fn new((columns, lines): (u16, u16), command: &mut Command) -> Terminal {
+        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(Some(&size), None).unwrap();
+        let stream = || Stdio::from(pair.slave.try_clone().unwrap());
+        command.env("ANTWARP_TUNING", "none").stdin(stream()).stdout(stream());
+        for (name, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")] {
+            if !command.get_envs().any(|(own, _)| own == name) {
+                command.env(name, value);
+            }
+        }
+        command.env_remove("NO_COLOR");
+        Terminal::start(pair, (columns, lines), command.stderr(stream()))
+    }
+
+    /// The same with a standard error, input and output as the command has them.
+    fn start(pair: nix::pty::OpenptyResult, (columns, lines): (u16, u16), command: &mut Command) -> Terminal {
+        let slave = pair.slave.as_raw_fd();
+        let controlled = move || {
+            // SAFETY: both only change the process itself, before it becomes the program.
+            let is_done = unsafe { libc::setsid() >= 0 && libc::ioctl(slave, libc::TIOCSCTTY, 0) >= 0 };
+            if is_done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        };
+        // SAFETY: the closure calls the system only.
+        let program = unsafe { command.pre_exec(controlled) }.spawn().unwrap();
+        let master = File::from(pair.master);
+        let shown =
+            Arc::new(Mutex::new(Shown { screen: vt100::Parser::new(lines, columns, 0), bytes: Vec::new() }));
+        let (mut reader, own) = (master.try_clone().unwrap(), shown.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                let mut shown = own.lock().unwrap();
+                shown.screen.process(&bytes[..count]);
+                shown.bytes.extend_from_slice(&bytes[..count]);
+            }
+        });
+        Terminal { master, slave: pair.slave, program, shown }
+    }
+
+    fn screen<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.shown.lock().unwrap().screen.screen())
+    }
+
+    fn text(&self) -> String {
+        self.screen(|screen| screen.contents())
+    }
+
+    /// Waits until the screen is so, for a minute at most.
+    fn wait(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
+        let begin = Instant::now();
+        while !self.screen(&is_so) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{what} never came:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until the view shows a tour.
+    fn wait_for_view(&self) {
+        self.wait("a view", |screen| {
+            let text = screen.contents();
+            screen.alternate_screen() && text.contains("improved ") && text.contains(HINT)
+        });
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn resize(&mut self, (columns, lines): (u16, u16)) {
+        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: it reads a size.
+        assert!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &size) } >= 0);
+        self.shown.lock().unwrap().screen.screen_mut().set_size(lines, columns);
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(60) {
+            if let Some(status) = self.program.try_wait().unwrap() {
+                // What it wrote last may still be on its way.
+                std::thread::sleep(Duration::from_millis(100));
+                return status;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.program.kill().unwrap();
+        panic!("the program did not end:\n{}", self.text());
+    }
+
+    /// The terminal is as it was before the program.
+    fn check_clean(&self) {
+        let flags = tcgetattr(self.slave.as_fd()).unwrap().local_flags;
+        assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG), "{flags:?}");
+        let (is_other, is_hidden) = self.screen(|screen| (screen.alternate_screen(), screen.hide_cursor()));
+        assert!(!is_other && !is_hidden, "{}", self.text());
+        let bytes = String::from_utf8_lossy(&self.shown.lock().unwrap().bytes).into_owned();
+        let (on, off) = (bytes.rfind("\x1b[?7h"), bytes.rfind("\x1b[?7l"));
+        assert!(on >= off, "lines are cut off at the end of the terminal");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+fn antwarp(args: &[&str]) -> Command {
+    let mut command = Command::new(ANTWARP);
+    command.args(args).args(["--threads", "1"]);
+    command
+}
+
+/// A run that writes its tour to a file.
+fn with_tour(file: &Path) -> Command {
+    antwarp(&[&RUN[..], &["--tour", file.to_str().unwrap()]].concat())
+}
+
+fn cities(tour: &Path) -> usize {
+    let text = std::fs::read_to_string(tour).unwrap();
+    text.lines().filter(|line| line.trim().parse::<u32>().is_ok()).count()
+}
+
+fn it_fits_and_q_ends_it_with_the_best_tour() {
+    let folder = tempfile::tempdir().unwrap();
+    for (columns, lines) in [(40, 16), (80, 24), (200, 50)] {
+        let tour = folder.path().join(format!("{columns}.tour"));
+        let mut terminal = Terminal::new((columns, lines), &mut with_tour(&tour));
+        terminal.wait_for_view();
+        terminal.wait("a gap", |screen| screen.contents().contains(" % above "));
+        let text = terminal.text();
+        for part in ["E1k.0, 1000 nodes", " of 10:00", "cost ", "1 thread "] {
+            assert!(text.contains(part), "{part} at {columns} columns:\n{text}");
+        }
+        assert_eq!(text.lines().last().unwrap().trim_end(), HINT);
+        // There is a chart: dots, and moments below.
+        terminal.wait("a chart", |screen| screen.contents().contains(" 0 s"));
+        let text = terminal.text();
+        assert!(text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{text}");
+        assert!(terminal.screen(|screen| !screen.row_wrapped(0)));
+        terminal.type_in("q");
+        assert_eq!(terminal.end().code(), Some(130));
+        terminal.check_clean();
+        let text = terminal.text();
+        assert!(text.contains("stopping with the best tour so far"), "{text}");
+        assert!(text.contains("interrupted"), "{text}");
+        assert_eq!(cities(&tour), 1000);
+    }
+}
+
+fn it_follows_the_size_of_the_terminal() {
+    let mut terminal = Terminal::new((80, 24), &mut antwarp(&RUN));
+    terminal.wait_for_view();
+    for (columns, lines) in [(40, 12), (200, 60), (20, 3), (80, 24)] {
+        terminal.resize((columns, lines));
+        // The clock is at the right end of the first line, and the hint in the last line.
+        terminal.wait("a frame of the new size", |screen| {
+            let rows: Vec<String> = screen.rows(0, columns).collect();
+            let hint: String = HINT.chars().take(columns.into()).collect();
+            let fits = rows[0].chars().count() == usize::from(columns) && rows[0].ends_with(" of 10:00");
+            fits && rows.iter().any(|row| *row == hint.trim_end())
+        });
+    }
+    terminal.type_in("Q");
+    assert_eq!(terminal.end().code(), Some(130));
+    terminal.check_clean();
+}
+
+fn signals_end_it_as_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let tour = folder.path().join(format!("{signal}.tour"));
+        let mut terminal = Terminal::new((80, 24), &mut with_tour(&tour));
+        terminal.wait_for_view();
+        if signal == Signal::SIGINT {
+            terminal.type_in("\x03");
+        } else {
+            kill(Pid::from_raw(terminal.program.id() as i32), signal).unwrap();
+        }
+        assert_eq!(terminal.end().code(), Some(130), "{signal}");
+        terminal.check_clean();
+        assert_eq!(cities(&tour), 1000);
+    }
+}
+
+fn a_second_signal_leaves_the_terminal_clean() {
+    // Ctrl-\ ends a program at once.
+    let mut terminal = Terminal::new((80, 24), &mut antwarp(&RUN));
+    terminal.wait_for_view();
+    terminal.type_in("\x1c");
+    assert_eq!(terminal.end().signal(), Some(libc::SIGQUIT));
+    terminal.check_clean();
+    // So does a second Ctrl-C, while the first one is still being heeded: here the run waits for its bound.
+    let args = ["solve", "E10k.0", "--live", "--time", "10m", "--bound"];
+    let mut terminal = Terminal::new((80, 24), &mut antwarp(&args));
+    terminal.wait_for_view();
+    for _ in 0..40 {
+        terminal.type_in("\x03");
+        std::thread::sleep(Duration::from_millis(600));
+        if terminal.program.try_wait().unwrap().is_some() {
+            break;
+        }
+    }
+    assert_eq!(terminal.end().code(), Some(130));
+    terminal.check_clean();
+}
+
+fn stopped_and_continued_the_terminal_is_clean_in_between() {
+    let mut shell = Command::new("sh");
+    shell.arg("-i").env("PS1", "> ").env("ENV", "").env("HISTFILE", "/dev/null");
+    let mut terminal = Terminal::new((80, 24), &mut shell);
+    terminal.wait("a prompt", |screen| screen.contents().contains("> "));
+    terminal.type_in(&format!("{ANTWARP} {} --threads 1\r", RUN.join(" ")));
+    terminal.wait_for_view();
+    for _ in 0..2 {
+        terminal.type_in("\x1a");
+        terminal.wait("the shell", |screen| !screen.alternate_screen() && !screen.hide_cursor());
+        terminal.type_in("echo st''ill; stty -a\r");
+        terminal.wait("an answer of the shell", |screen| screen.contents().contains("still"));
+        terminal.wait("what the terminal is like", |screen| {
+            let text = screen.contents();
+            text.contains(" icanon") && text.contains(" echo ") && !text.contains("-icanon")
+        });
+        terminal.type_in("clear; fg\r");
+        terminal.wait_for_view();
+    }
+    terminal.type_in("q");
+    terminal.wait("the summary", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("interrupted")
+    });
+    terminal.type_in("exit\r");
+    terminal.end();
+    terminal.check_clean();
+}
+
+fn in_the_background_it_waits() {
+    let mut shell = Command::new("sh");
+    shell.arg("-i").env("PS1", "> ").env("ENV", "").env("HISTFILE", "/dev/null");
+    let mut terminal = Terminal::new((80, 24), &mut shell);
+    terminal.wait("a prompt", |screen| screen.contents().contains("> "));
+    terminal.type_in(&format!("{ANTWARP} {} --threads 1 &\r", RUN.join(" ")));
+    terminal.type_in("sleep 1; echo do''ne\r");
+    terminal.wait("an answer of the shell", |screen| screen.contents().contains("done"));
+    assert!(!terminal.screen(|screen| screen.alternate_screen()), "{}", terminal.text());
+    terminal.type_in("fg\r");
+    terminal.wait_for_view();
+    terminal.type_in("q");
+    terminal.wait("the summary", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("interrupted")
+    });
+    terminal.type_in("exit\r");
+    terminal.end();
+    terminal.check_clean();
+}
+
+fn it_needs_neither_colours_nor_unicode() {
+    let pair = openpty(Some(&Winsize { ws_row: 30, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }), None).unwrap();
+    let stream = || Stdio::from(pair.slave.try_clone().unwrap());
+    let mut command = antwarp(&RUN);
+    command.env("TERM", "vt100").env("LC_ALL", "C").env("NO_COLOR", "1").stdin(stream());
+    command.stdout(stream()).stderr(stream());
+    let mut terminal = Terminal::start(pair, (80, 30), &mut command);
+    terminal.wait_for_view();
+    terminal.wait("a chart", |screen| screen.contents().contains("***"));
+    terminal.type_in("q");
+    assert_eq!(terminal.end().code(), Some(130));
+    terminal.check_clean();
+    let bytes = String::from_utf8(std::mem::take(&mut terminal.shown.lock().unwrap().bytes)).unwrap();
+    let (view, _) = bytes.split_once("\x1b[?1049l").unwrap();
+    assert!(view.is_ascii() && !view.contains("\x1b[3") && !view.contains("\x1b[1m"), "{view:?}");
+}
+
+fn elsewhere_it_is_as_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["solve", "E1k.0", "--live", "--time", "500ms"];
+    // The standard error is a file, though the process has a terminal.
+    let path = folder.path().join("said");
+    let pair = openpty(None, None).unwrap();
+    let stream = || Stdio::from(pair.slave.try_clone().unwrap());
+    let mut command = antwarp(&args);
+    command.env("TERM", "xterm").stdin(stream()).stdout(stream()).stderr(File::create(&path).unwrap());
+    let mut terminal = Terminal::start(pair, (80, 24), &mut command);
+    assert!(terminal.end().success());
+    terminal.check_clean();
+    assert!(terminal.text().contains("cost "), "{}", terminal.text());
+    let said = std::fs::read_to_string(&path).unwrap();
+    assert!(!said.contains('\x1b'), "{said}");
+    // A terminal that only prints.
+    let mut terminal = Terminal::new((80, 24), antwarp(&args).env("TERM", "dumb"));
+    assert!(terminal.end().success());
+    terminal.check_clean();
+    let bytes = String::from_utf8_lossy(&terminal.shown.lock().unwrap().bytes).into_owned();
+    assert!(!bytes.contains("\x1b[?1049h"), "{bytes:?}");
+}
+
+fn a_run_that_ends_by_itself_prints_its_summary_below() {
+    let args = ["solve", "E1k.0", "--live", "--time", "2s", "--prove=never"];
+    let mut terminal = Terminal::new((80, 30), &mut antwarp(&args));
+    terminal.wait_for_view();
+    assert!(terminal.end().success());
+    terminal.check_clean();
+    let text = terminal.text();
+    assert!(text.contains("stopped by the time limit") && !text.contains(HINT), "{text}");
+}
+
+fn several_runs_have_no_view() {
+    let output = antwarp(&["solve", "E1k.0", "--live", "--runs", "2"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--live is for one run of one instance"), "{said}");
+}
