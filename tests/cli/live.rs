@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -47,6 +48,10 @@ struct Shown {
     bytes: Vec<u8>,
 }
 
+fn positive(count: u16) -> NonZero<u16> {
+    NonZero::new(count).unwrap()
+}
+
 impl Terminal {
     /// Starts a program in a terminal of this many columns and lines.
     fn new((columns, lines): (u16, u16), command: &mut Command) -> Terminal {
@@ -59,8 +64,8 @@ impl Terminal {
                 command.env(name, value);
             }
         }
-        command.env_remove("NO_COLOR");
-        Terminal::start(pair, (columns, lines), command.stderr(stream()))
+        command.env_remove("NO_COLOR").stderr(stream());
+        Terminal::start(pair, (columns, lines), command)
     }
 
     /// The same with a standard error, input and output as the command has them.
@@ -74,8 +79,10 @@ impl Terminal {
         // SAFETY: the closure calls the system only.
         let program = unsafe { command.pre_exec(controlled) }.spawn().unwrap();
         let master = File::from(pair.master);
-        let shown =
-            Arc::new(Mutex::new(Shown { screen: vt100::Parser::new(lines, columns, 0), bytes: Vec::new() }));
+        let shown = Arc::new(Mutex::new(Shown {
+            screen: vt100::Parser::new(positive(lines), positive(columns), 0),
+            bytes: Vec::new(),
+        }));
         let (mut reader, own) = (master.try_clone().unwrap(), shown.clone());
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -94,6 +101,11 @@ impl Terminal {
 
     fn text(&self) -> String {
         self.screen(|screen| screen.contents())
+    }
+
+    /// All that was written to the terminal.
+    fn written(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap().bytes).into_owned()
     }
 
     /// Waits until the screen is so, for a minute at most.
@@ -121,7 +133,7 @@ impl Terminal {
         let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: it reads a size.
         assert!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &size) } >= 0);
-        self.shown.lock().unwrap().screen.screen_mut().set_size(lines, columns);
+        self.shown.lock().unwrap().screen.screen_mut().set_size(positive(lines), positive(columns));
     }
 
     fn end(&mut self) -> ExitStatus {
@@ -144,7 +156,7 @@ impl Terminal {
         assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG), "{flags:?}");
         let (is_other, is_hidden) = self.screen(|screen| (screen.alternate_screen(), screen.hide_cursor()));
         assert!(!is_other && !is_hidden, "{}", self.text());
-        let bytes = String::from_utf8_lossy(&self.shown.lock().unwrap().bytes).into_owned();
+        let bytes = self.written();
         let (on, off) = (bytes.rfind("\x1b[?7h"), bytes.rfind("\x1b[?7l"));
         assert!(on >= off, "lines are cut off at the end of the terminal");
     }
@@ -193,9 +205,10 @@ fn it_fits_and_q_ends_it_with_the_best_tour() {
         terminal.type_in("q");
         assert_eq!(terminal.end().code(), Some(130));
         terminal.check_clean();
-        let text = terminal.text();
-        assert!(text.contains("stopping with the best tour so far"), "{text}");
-        assert!(text.contains("interrupted"), "{text}");
+        let written = terminal.written();
+        let (_, after) = written.rsplit_once("\x1b[?1049l").unwrap();
+        assert!(after.contains("stopping with the best tour so far"), "{after}");
+        assert!(after.contains("interrupted"), "{after}");
         assert_eq!(cities(&tour), 1000);
     }
 }
@@ -317,9 +330,10 @@ fn it_needs_neither_colours_nor_unicode() {
     terminal.type_in("q");
     assert_eq!(terminal.end().code(), Some(130));
     terminal.check_clean();
-    let bytes = String::from_utf8(std::mem::take(&mut terminal.shown.lock().unwrap().bytes)).unwrap();
-    let (view, _) = bytes.split_once("\x1b[?1049l").unwrap();
-    assert!(view.is_ascii() && !view.contains("\x1b[3") && !view.contains("\x1b[1m"), "{view:?}");
+    let written = terminal.written();
+    let (view, _) = written.split_once("\x1b[?1049l").unwrap();
+    let has_styles = ["\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m"].iter().any(|code| view.contains(code));
+    assert!(view.is_ascii() && !has_styles, "{view:?}");
 }
 
 fn elsewhere_it_is_as_without_it() {
@@ -341,8 +355,7 @@ fn elsewhere_it_is_as_without_it() {
     let mut terminal = Terminal::new((80, 24), antwarp(&args).env("TERM", "dumb"));
     assert!(terminal.end().success());
     terminal.check_clean();
-    let bytes = String::from_utf8_lossy(&terminal.shown.lock().unwrap().bytes).into_owned();
-    assert!(!bytes.contains("\x1b[?1049h"), "{bytes:?}");
+    assert!(!terminal.written().contains("\x1b[?1049h"), "{}", terminal.written());
 }
 
 fn a_run_that_ends_by_itself_prints_its_summary_below() {

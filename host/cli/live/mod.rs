@@ -4,6 +4,7 @@
 //! waits for keys meanwhile. `terminal.rs` takes the terminal and gives it back.
 
 mod chart;
+mod line;
 #[cfg_attr(not(unix), path = "no_terminal.rs")]
 mod terminal;
 mod view;

@@ -12,10 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nix::libc;
-use nix::sys::select::{FdSet, select};
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, raise, sigaction};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
-use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
 use super::super::output;
@@ -188,20 +187,19 @@ impl Terminal {
             let keyboard = screen.keyboard.as_ref().filter(|_| has_keys);
             keyboard.and_then(|(keyboard, _)| keyboard.try_clone().ok())
         };
-        let mut ready = FdSet::new();
-        ready.insert(over.as_fd());
-        keyboard.iter().for_each(|keyboard| ready.insert(keyboard.as_fd()));
-        let mut time = TimeVal::microseconds(time.as_micros() as i64);
-        match select(None, &mut ready, None, None, &mut time) {
-            // A signal.
-            Err(_) => {}
-            Ok(_) if ready.contains(over.as_fd()) => return Event::Over,
-            Ok(_) => {
-                if let Some(keyboard) = keyboard.as_ref().filter(|keyboard| ready.contains(keyboard.as_fd()))
-                {
-                    self.read(keyboard);
-                }
-            }
+        let mut ready = vec![PollFd::new(over.as_fd(), PollFlags::POLLIN)];
+        ready.extend(keyboard.iter().map(|keyboard| PollFd::new(keyboard.as_fd(), PollFlags::POLLIN)));
+        // A signal ends the waiting, too.
+        let is_woken = poll(&mut ready, time.as_millis() as u16).is_ok_and(|count| count > 0);
+        let is_ready = |at: usize| {
+            let ready = ready.get(at).and_then(PollFd::revents);
+            is_woken && ready.is_some_and(|events| !events.is_empty())
+        };
+        if is_ready(0) {
+            return Event::Over;
+        }
+        if let Some(keyboard) = keyboard.as_ref().filter(|_| is_ready(1)) {
+            self.read(keyboard);
         }
         self.heed_signals();
         self.take_if_possible();
