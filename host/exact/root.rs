@@ -12,6 +12,7 @@ use crate::pool::Pool;
 use crate::pricing::{Edge, price};
 use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
+use crate::support::LARGE;
 use crate::{Board, Cut, Family, Incumbent, Support};
 
 /// What is known at the root.
@@ -97,10 +98,12 @@ const COLUMNS_PER_NODE: usize = 1;
 /// Times that edges are priced before cuts are looked for again, at most.
 const PRICINGS: usize = 3;
 /// Cuts that have been slack for this many solves are deleted.
-const AGE: u32 = 1;
+fn most_age(nodes: usize) -> u32 {
+    if nodes < LARGE { 2 } else { 1 }
+}
 /// The most cuts that are added at a time: those that are violated most. More are soon slack, and slow the linear program down.
 fn most_cuts(nodes: usize) -> usize {
-    (nodes / 5).min(300).max(nodes / 16)
+    if nodes < LARGE { 3 * nodes / 10 } else { (nodes / 5).min(300).max(nodes / 16) }
 }
 /// Fewer are not worth the effort.
 const LEAST_PURGED: usize = 30;
@@ -230,7 +233,7 @@ impl Ascent<'_, '_> {
                 break;
             }
             let before = self.master.active().0;
-            if self.master.purge(AGE, LEAST_PURGED)? > 0 {
+            if self.master.purge(most_age(self.master.instance().len()), LEAST_PURGED)? > 0 {
                 let kept: std::collections::HashSet<*const Cut> =
                     self.master.active().0.iter().map(Arc::as_ptr).collect();
                 self.pool.add(before.into_iter().filter(|cut| !kept.contains(&Arc::as_ptr(cut))));

@@ -85,13 +85,14 @@ impl Support {
         cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
     }
 
-    /// Returns those of these cuts that the solution violates most, as parts of their right sides, at most `most` of them. A cut of few sets
-    /// has fewer edges, and so moves the solution further for the same violation.
+    /// Returns those of these cuts that the solution violates most, at most `most` of them. In large instances violations count as parts of
+    /// right sides: a cut of few sets makes the linear program less slow.
     pub fn most_violated(&self, mut cuts: Vec<Arc<Cut>>, most: usize) -> Vec<Arc<Cut>> {
         if cuts.len() > most {
             let mut borders = Borders::new(self);
-            let mut part = |cut: &Cut| borders.violation(cut) / cut.right_side() as f64;
-            cuts.sort_by_cached_key(|cut| (-part(cut) * VIOLATION) as i64);
+            let is_large = self.len() >= LARGE;
+            let unit = |cut: &Cut| if is_large { cut.right_side() as f64 } else { 1.0 };
+            cuts.sort_by_cached_key(|cut| (-borders.violation(cut) / unit(cut) * VIOLATION) as i64);
             cuts.truncate(most);
         }
         cuts
@@ -132,6 +133,8 @@ impl Borders<'_> {
     }
 }
 
+/// From this many nodes on, linear programs take most of the time of a root.
+pub(crate) const LARGE: usize = 1000;
 /// Smaller values are 0.
 const TINY: f64 = 1e-7;
 /// Violations are compared in steps of one divided by this.

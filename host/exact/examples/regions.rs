@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let cost = incumbent.cost();
     println!(
-        "{} bound {} tour {} gap {:.4} % {:.2} s lp {:.1} cuts {} pricing {:.1} {:?}",
+        "{} bound {} tour {} gap {:.4} % {:.2} s lp {:.1} cuts {:?} pricing {:.1} {:?}",
         instance.name(),
         root.bound,
         cost,
