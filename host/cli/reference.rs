@@ -89,7 +89,8 @@ fn table<'a>(arguments: impl Iterator<Item = &'a Arg>, text: &mut String) {
 
 fn row(argument: &Arg) -> String {
     let long = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-    let meaning = long.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");
+    let paragraphs = long.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let meaning = paragraphs.collect::<Vec<_>>().join(". ").replace('<', "&lt;");
     let short = argument.get_short().map(|short| format!("`-{short}`, ")).unwrap_or_default();
     let takes_values = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
     let mut values = Vec::new();
