@@ -10,15 +10,19 @@ import re
 import sys
 import urllib.parse
 
-LINK = re.compile(r"\]\((\.\./[^)\s]*)\)")
+# In the line, or at the foot of a page.
+LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )(?!https?:)([^)\s#]+)", re.MULTILINE)
 
 
 def prepare(chapter, repository):
     folder = posixpath.dirname(chapter["path"] or "")
 
     def target(match):
-        path = posixpath.normpath(posixpath.join("docs", folder, match[1]))
-        return match[0] if path.startswith("docs/") else f"]({repository}/blob/main/{path})"
+        path = posixpath.normpath(posixpath.join("docs", folder, match[2]))
+        if not path.startswith("docs/"):
+            return f"{match[1]}{repository}/blob/main/{path}"
+        # mdBook calls the page of a folder so.
+        return match[1] + re.sub(r"\bREADME\.md$", "index.md", match[2])
 
     chapter["content"] = LINK.sub(target, chapter["content"])
     prepare_all(chapter["sub_items"], repository)
