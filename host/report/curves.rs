@@ -45,7 +45,8 @@ pub fn draw(lines: &[Line]) -> Drawing {
     let (across, down) = (LEFT + WIDTH + 12.0, ABOVE + HEIGHT + BELOW);
     let label = |machine: &str| 44.0 + 8.0 * machine.chars().count() as f64;
     let legend = LEFT + machines.iter().map(|machine| label(machine)).sum::<f64>();
-    let width = legend.max(across * instances.len().min(ROW) as f64);
+    let title = LEFT + 6.1 * TITLE.chars().count() as f64;
+    let width = legend.max(title).max(across * instances.len().min(ROW) as f64);
     let height = down * instances.len().div_ceil(ROW) as f64 + 58.0;
     let mut drawing = Drawing::new((width, height), TITLE);
     let seconds = Axis::around(lines.iter().flat_map(|line| &line.points).map(|point| point.0));

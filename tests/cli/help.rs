@@ -49,7 +49,7 @@ fn runs_are_drawn_against_their_time() {
     // A line per run, whose end is marked.
     plot(&["--moments", "-o", &picture]).success();
     let svg = fs::read_to_string(&picture).unwrap();
-    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (4, 3));
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline stroke=").count()), (4, 3));
     plot(&["-o", &runs[0]]).code(2).stderr(contains("is one of the runs"));
     plot(&[&picture]).code(3).stderr(contains("curves.svg").and(contains("not a saved run")));
     plot(&["nowhere.json"]).code(3).stderr(contains("nowhere.json"));

@@ -57,7 +57,7 @@ pub struct Args {
     pub(super) runs: Option<u32>,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
-    /// Of several instances or runs, solve N at a time, with a share of the threads each
+    /// Solve N instances or runs at a time, each with a share of the threads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Machine")]
     pub(super) jobs: Option<u32>,
     /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
@@ -203,7 +203,7 @@ pub(super) struct Outputs {
     /// Time between checkpoints; there is another one at the end
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
     pub(super) every: Duration,
-    /// Show the run while it goes on: its chart, its speed, who does what; q ends it
+    /// Show a chart of the run and who does what; q ends the run
     ///
     /// Where the standard error is no terminal, or one that only prints (TERM=dumb), as without it
     #[arg(long, conflicts_with = "quiet")]
