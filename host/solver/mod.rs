@@ -222,7 +222,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns what [`Progress::tours`] counts: kicks or tours.
+    /// Returns what [`Progress::tours`](crate::engine::Progress::tours) counts: kicks or tours.
     pub fn makes(&self) -> &'static str {
         match self {
             Algorithm::LinKernighan(_) | Algorithm::Ils(_) => "kicks",
