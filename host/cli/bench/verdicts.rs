@@ -241,7 +241,9 @@ impl Comparison {
         }
         ours *= self.scale;
         error *= self.scale;
-        let shown = format!("{} ({} runs)", figures(ours), own.len()).replace("(1 runs)", "(1 run)");
+        // Rows without the figure, such as those of runs that shared a device, have no part in it.
+        let runs = self.cell.numbers(&own).len();
+        let shown = format!("{} ({runs} runs)", figures(ours)).replace("(1 runs)", "(1 run)");
         if measured.quick && !self.quick {
             return (shown, "shorter runs");
         }
@@ -338,7 +340,8 @@ mod tests {
 
     #[test]
     fn a_figure_is_ahead_level_behind_or_not_there() {
-        let rows = [row("a", "x", 10.0, 0.0), row("b", "x", 10.0, 0.0), row("d", "x", 10.0, 0.0)];
+        let without_ms = Row::new([("instance", json!("a")), ("settings", json!({ "way": "x" }))]);
+        let rows = [row("a", "x", 10.0, 0.0), without_ms, row("b", "x", 10.0, 0.0), row("d", "x", 10.0, 0.0)];
         let table = "| | ms |\n|---|---|\n| a | 20.5 (3.1) |\n| b | ≈ 9.9 |\n| c | 1 |\n| d | **9** |\n| e | 1 |\n| f | no memory |";
         let options = "--rows instance --heading ms --cell ms:mean --where way=x";
         let (lines, counts) = verdicts(&[options], table, &rows, false);
