@@ -7,7 +7,7 @@
 //!   is joined to it by a fixed edge.
 //! - Edges with a direction: every node becomes two partners, of which the first one is entered and the second one is left (Jonker
 //!   and Volgenant 1983). Edges exist only between a second and a first one.
-//! - Nodes that are [alike](super::alike): two of them remain, and tours visit the others right after the second one. So many orders for
+//! - Nodes that are alike (at the same place): two of them remain, and tours visit the others right after the second one. So many orders for
 //!   the same address do not fill the neighbour lists of each other. Tours pass through the same place at most twice; that is enough
 //!   where no way around is shorter than the direct one.
 //!
