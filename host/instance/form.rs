@@ -9,7 +9,7 @@
 //!   and Volgenant 1983). Edges exist only between a second and a first one.
 //! - Nodes that are alike (at the same place): two of them remain, and tours visit the others right after the second one. So many orders for
 //!   the same address do not fill the neighbour lists of each other. Tours pass through the same place at most twice; that is enough
-//!   where no way around is shorter than the direct one.
+//!   where no way around is shorter than the direct one ([`Form::loses_little`]).
 //!
 //! Costs of a form are internal costs; a tour of the instance costs [`Form::offset`] more.
 
@@ -44,6 +44,9 @@ enum Nodes {
 /// How many of the nodes that are alike remain in a [thinned](Form::thinned) form.
 const REMAINING: usize = 2;
 
+/// Most ways around that are compared with the direct one: about a second of one thread.
+const MOST_PAIRS: u64 = 1 << 30;
+
 #[derive(Clone, Debug)]
 struct Thinned {
     /// The number of nodes of the instance.
@@ -52,8 +55,10 @@ struct Thinned {
     names: Vec<u32>,
     /// The two nodes of the form for each group of nodes that are alike.
     remaining: Vec<[u32; REMAINING]>,
-    /// The others of each group, by the form's number of the second one that remains.
-    others: BTreeMap<u32, Vec<u32>>,
+    /// The others of each group follow the second one that remains: those behind node i of the form are
+    /// `others[starts[i]..starts[i + 1]]`.
+    starts: Vec<u32>,
+    others: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -229,13 +234,22 @@ impl Form {
             }
         };
         let mut offset = 0;
-        let (mut remaining, mut others) = (Vec::new(), BTreeMap::new());
-        for group in groups {
+        let mut remaining = Vec::with_capacity(groups.len());
+        let mut starts = vec![0; names.len() + 1];
+        for group in &groups {
             // Two nodes at the same place are not at distance 0 by every metric.
             offset += (group.len() - REMAINING) as i64 * i64::from(instance.distance(group[0], group[1]));
             let pair = [number(group[0]), number(group[1])];
             remaining.push(pair);
-            others.insert(pair[1], group[REMAINING..].to_vec());
+            starts[pair[1] as usize + 1] = (group.len() - REMAINING) as u32;
+        }
+        for node in 0..names.len() {
+            starts[node + 1] += starts[node];
+        }
+        let mut others = vec![0; starts[names.len()] as usize];
+        for (group, pair) in groups.iter().zip(&remaining) {
+            let start = starts[pair[1] as usize] as usize;
+            others[start..start + group.len() - REMAINING].copy_from_slice(&group[REMAINING..]);
         }
         let places = if instance.gap().is_some() { &names[..names.len() - 1] } else { &names[..] };
         let thinned =
@@ -243,8 +257,49 @@ impl Form {
         Some(Form {
             instance: thinned.with_scale_of(instance),
             offset,
-            nodes: Nodes::Thinned(Thinned { n: instance.len() as u32, names, remaining, others }),
+            nodes: Nodes::Thinned(Thinned { n: instance.len() as u32, names, remaining, starts, others }),
         })
+    }
+
+    /// Returns whether a way around through a place of which a [thinned](Form::thinned) form left out nodes is nowhere much shorter than
+    /// the direct one: by at most a tenth, or by a fiftieth of the mean distance between places that are near each other. Then tours lose
+    /// little by visiting each place at most twice. In costs that are no distances, a depot to which every trip returns is not such a place.
+    ///
+    /// Rounded distances between places differ from that by 1 at most. Costs are compared for all pairs of nodes; if these are too
+    /// many, the answer is no.
+    pub fn loses_little(&self) -> bool {
+        let Nodes::Thinned(thinned) = &self.nodes else { return true };
+        let (instance, m) = (&self.instance, self.instance.len() as u32);
+        let gap = instance.gap();
+        let nodes = (0..m).step_by((m as usize).div_ceil(1000));
+        let pairs = nodes.flat_map(|a| [1, 2, 5, 11, 23, 47].map(|behind| (a, (a + behind) % m)));
+        let is_pair =
+            |&(a, b): &(u32, u32)| a != b && Some(a) != gap && Some(b) != gap && !instance.is_forbidden(a, b);
+        let (mut count, mut sum) = (0, 0);
+        for (a, b) in pairs.filter(is_pair) {
+            count += 1;
+            sum += i64::from(instance.distance(a, b));
+        }
+        let spacing = sum as f64 / f64::from(count.max(1)) / f64::from(m).sqrt();
+        let most = (spacing / 50.0) as i64;
+        if instance.points().is_some() {
+            return most >= 1;
+        }
+        let is_long_enough = |from: u32, place: u32, to: u32| {
+            let direct = i64::from(instance.distance(from, to));
+            let around = i64::from(instance.distance(from, place)) + i64::from(instance.distance(place, to));
+            around + most.max(direct / 10) >= direct
+        };
+        let are_from = |from: usize| {
+            let from = from as u32;
+            let ends = |&to: &u32| to != from && Some(to) != gap && Some(from) != gap;
+            let places = thinned.remaining.iter().filter(|&&[place, _]| place != from);
+            places.copied().all(|[place, _]| {
+                (0..m).filter(ends).all(|to| to == place || is_long_enough(from, place, to))
+            })
+        };
+        let work = thinned.remaining.len() as u64 * u64::from(m).pow(2);
+        work <= MOST_PAIRS && parallel::all(m as usize, &are_from)
     }
 
     /// Returns the instance of closed tours.
@@ -433,9 +488,15 @@ impl Thinned {
         let mut outside = Vec::with_capacity(self.n as usize);
         for node in tour {
             outside.push(*self.names.get(*node as usize)?);
-            outside.extend(self.others.get(node).into_iter().flatten());
+            outside.extend(self.behind(*node));
         }
         Some(outside)
+    }
+
+    /// Returns the nodes that are visited right after a node of the form.
+    fn behind(&self, node: u32) -> &[u32] {
+        let [start, end] = [0, 1].map(|next| self.starts[node as usize + next] as usize);
+        &self.others[start..end]
     }
 
     fn inward(&self, tour: &[u32]) -> Option<Vec<u32>> {
@@ -449,7 +510,7 @@ impl Thinned {
         let mut groups = vec![NONE; n];
         for (group, pair) in (0..).zip(&self.remaining) {
             pair.iter().for_each(|&node| groups[self.names[node as usize] as usize] = group);
-            self.others[&pair[1]].iter().for_each(|&node| groups[node as usize] = group);
+            self.behind(pair[1]).iter().for_each(|&node| groups[node as usize] = group);
         }
         let group = |at: usize| groups[tour[at] as usize];
         let is_start = |at: usize| group(at) == NONE || group(at) != group((at + n - 1) % n);

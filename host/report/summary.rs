@@ -30,18 +30,28 @@ impl fmt::Display for Summary<'_> {
             let more = if report.forbidden.len() > 5 { ", ..." } else { "" };
             line(
                 "forbidden",
-                format!("{} pairs, not counted: {}{more}", report.forbidden.len(), pairs.join(", ")),
+                format!(
+                    "{} pair{}, not counted: {}{more}",
+                    report.forbidden.len(),
+                    if report.forbidden.len() == 1 { "" } else { "s" },
+                    pairs.join(", ")
+                ),
             )?;
         }
         let bound =
             report.bound.and_then(|bound| Some((bound.most_percent?, instance.unit.show(bound.length))));
-        line("quality", quality((report.best_known, report.gap_percent), bound, report.stopped_by))?;
+        let quality = match report.forbidden.len() {
+            0 => quality((report.best_known, report.gap_percent), bound, report.stopped_by),
+            _ => with_forbidden_pairs(report.stopped_by).to_owned(),
+        };
+        line("quality", quality)?;
         let (seconds, setup) = (report.seconds, report.setup_seconds);
         line(
             "time",
             format!("{seconds:.2} s, {setup:.2} s of it to prepare; {}", stopped(report.stopped_by)),
         )?;
-        let tours = format!("{} tours, {} per second", report.tours, rate(report.tours_per_second));
+        let makes = if ["lk", "ils"].contains(&report.algorithm) { "kicks" } else { "tours" };
+        let tours = format!("{} {makes}, {} per second", report.tours, rate(report.tours_per_second));
         line("search", format!("{}, {tours}{}", report.algorithm, last_improvement(report)))?;
         if self.is_verbose {
             line("iterations", format!("{}, {}", report.iterations, best_found(report)))?;
@@ -83,6 +93,16 @@ fn quality(
         return "unknown: there is neither a lower bound (--bound) nor a published length".to_owned();
     }
     known.join("; ")
+}
+
+/// Says the same of a tour with forbidden pairs, whose cost leaves these out.
+fn with_forbidden_pairs(stopped_by: StopReason) -> &'static str {
+    match stopped_by {
+        StopReason::Optimal => {
+            "optimal: every tour has as many forbidden pairs or more, and none with as many costs less"
+        }
+        _ => "unknown: the tour has forbidden pairs",
+    }
 }
 
 /// Compares a tour with a published length.
@@ -145,7 +165,7 @@ fn best_found(report: &Report) -> String {
         0 if report.stopped_by == StopReason::Optimal && report.iterations == 0 => "none needed".to_owned(),
         // Crossing and descents come between and before kicks.
         0 if report.trace.len() > 1 => "best found before the first one".to_owned(),
-        0 => "no improvement over the initial tour".to_owned(),
+        0 => "no improvement over the first tour".to_owned(),
         iteration => format!("best in iteration {iteration}"),
     }
 }

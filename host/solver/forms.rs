@@ -79,11 +79,16 @@ pub(super) fn thinned(
     let is_closed = instance.partners().is_some() || instance.gap().is_some();
     let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty();
     let Algorithm::LinKernighan(_) = algorithm else { return None };
-    // The run of a checkpoint may have begun with a tour that has no such form.
-    if !is_closed && !is_plain || resumed.is_some_and(|state| state.starts_with::<u32>(instance.len())) {
+    if !is_closed && !is_plain {
         return None;
     }
-    let form = Form::thinned(instance)?;
+    let form = Form::thinned(instance).filter(Form::loses_little)?;
+    // The run of a checkpoint may have begun without this form, as with a tour that has none. Its state starts with a tour; with
+    // directions, every node is two.
+    let nodes = form.instance().len() * if instance.is_symmetric() { 1 } else { 2 };
+    if resumed.is_some_and(|state| !state.starts_with::<u32>(nodes)) {
+        return None;
+    }
     let has_form = |tours: &[u32]| tours.chunks(instance.len()).all(|tour| form.inward(tour).is_some());
     initial.is_none_or(has_form).then_some(form)
 }
@@ -366,7 +371,7 @@ mod tests {
 
     #[test]
     fn an_initial_tour_that_visits_a_place_often_is_taken_as_it_is() {
-        let place = |i: u32| [f64::from(i % 4), f64::from(i % 4 / 2), 0.0];
+        let place = |i: u32| [f64::from(i % 4) * 1e3, f64::from(i % 4 / 2) * 1e3, 0.0];
         let instance = Instance::from_points("p", Metric::Euc2d, (0..40).map(place).collect()).unwrap();
         let often: Vec<u32> = (0..40).collect();
         let sorted: Vec<u32> = (0..4).flat_map(|place| (0..10).map(move |i| 4 * i + place)).collect();
@@ -379,6 +384,37 @@ mod tests {
         short.put(&[0_u32; 8]).unwrap();
         assert!(form(None, Some(&long)).is_none());
         assert!(form(None, Some(&short)).is_some());
+        // With directions.
+        let n = instance.len() as u32;
+        let costs = (0..n * n).map(|at| instance.distance(at / n, at % n)).collect();
+        let directed = Instance::from_matrix("m", costs).unwrap().into_atsp();
+        let form = |state| thinned(&Algorithm::default(), &directed, (None, Some(state)));
+        let mut doubled = State::default();
+        doubled.put(&[0_u32; 16]).unwrap();
+        assert!(form(&doubled).is_some() && form(&short).is_none() && form(&long).is_none());
+    }
+
+    /// Trips to stops that are far from each other, but near a depot to which each trip returns: tours visit it again and again.
+    #[test]
+    fn a_place_to_which_tours_return_keeps_its_nodes() {
+        let (depots, n) = (20, 60);
+        let cost = |at: u32| match (at / n, at % n) {
+            (a, b) if a == b || a < depots && b < depots => 0,
+            (a, b) if a < depots || b < depots => 1,
+            (a, b) => 90 + ((a.min(b) * 31 + a.max(b) * 17) % 10) as i32,
+        };
+        let instance = Instance::from_matrix("hub", (0..n * n).map(cost).collect()).unwrap();
+        assert!(Form::thinned(&instance).is_some());
+        assert!(thinned(&Algorithm::default(), &instance, (None, None)).is_none());
+        let few = Instance::from_points(
+            "few",
+            Metric::Euc2d,
+            (0..40).map(|i| [f64::from(i % 4), 0.0, 0.0]).collect(),
+        );
+        assert!(
+            thinned(&Algorithm::default(), &few.unwrap(), (None, None)).is_none(),
+            "rounding decides there"
+        );
     }
 
     /// Of fewer nodes, forms would be solved exactly themselves.

@@ -129,7 +129,11 @@ fn solve_all(
 /// Returns the form of an instance with many nodes at the same place, unless it is solved exactly, or has a form for another reason.
 fn thinned(instance: &Instance) -> Option<Form> {
     let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty();
-    if is_plain && instance.len() > exact::FEW { Form::thinned(instance) } else { None }
+    if is_plain && instance.len() > exact::FEW {
+        Form::thinned(instance).filter(Form::loses_little)
+    } else {
+        None
+    }
 }
 
 /// Solves instances in a run that started at `begin`.

@@ -338,7 +338,7 @@ fn a_forbidden_pair_has_its_own_exit_status_and_is_in_no_sum() {
     assert_eq!((status, &report["cost"]), (7, &serde_json::json!(6)));
     assert!(told.contains("no tour without a forbidden pair was found: "), "{told}");
     assert_eq!(report["forbidden"].as_array().map(Vec::len), Some(1));
-    assert!(shown.contains("1 pairs, not counted"), "{shown}");
+    assert!(shown.contains("1 pair, not counted"), "{shown}");
     // A cycle of more nodes than are solved exactly, by every algorithm; one road less, and it is none.
     let road = |i: usize| format!("{i},{},{}\n", (i + 1) % 15, i + 2);
     let ring = "from,to,cost\n".to_owned() + &(0..15).map(road).collect::<String>();

@@ -461,7 +461,7 @@ mod tests {
         let genetic =
             GeneticSettings { population: Some(64), groups: 2, ..GeneticSettings::of(Crossover::Scx) };
         let settings = mmas::MmasSettings { ants: Some(16), ..Default::default() };
-        for (algorithm, iterations) in [(Algorithm::Mmas(settings), 300), (Algorithm::Genetic(genetic), 1000)]
+        for (algorithm, iterations) in [(Algorithm::Mmas(settings), 300), (Algorithm::Genetic(genetic), 4000)]
         {
             let name = algorithm.name();
             let files = ["run", "copy"].map(|file| folder.path().join(format!("{name} {file}")));
