@@ -160,6 +160,27 @@ pub fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Writes a line as [`tell`] does, unless the standard error takes no output at the moment: for those who cannot wait for it.
+pub fn tell_now(text: &str) {
+    if held().is_some() || takes_output() {
+        tell(text);
+    }
+}
+
+/// Returns whether the standard error takes output now, or within a fifth of a second.
+#[cfg(unix)]
+fn takes_output() -> bool {
+    use nix::poll::{PollFd, PollFlags, poll};
+    use std::os::fd::AsFd;
+    let stderr = io::stderr();
+    poll(&mut [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)], 200u16) != Ok(0)
+}
+
+#[cfg(not(unix))]
+fn takes_output() -> bool {
+    true
+}
+
 /// Holds the lines of [`tell`] from now on.
 pub fn hold() {
     held().get_or_insert_default();
@@ -170,10 +191,9 @@ pub fn last_held() -> Option<String> {
     held().as_ref()?.last().cloned()
 }
 
-/// Writes the lines that were held, and holds no more.
-pub fn release() {
-    let lines = held().take();
-    lines.iter().flatten().for_each(|line| tell(line));
+/// Returns the lines that were held, for the caller to write, and holds no more.
+pub fn release() -> Vec<String> {
+    held().take().unwrap_or_default()
 }
 
 /// Rejects a standard output that was closed: anything written to it would be lost without an error.

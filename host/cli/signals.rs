@@ -58,7 +58,8 @@ pub fn watch(stopping: &'static str) -> Result<Arc<AtomicBool>> {
         if launched().is_some_and(|place| place.rank > 0) {
             return;
         }
-        output::tell(&format!("\n{stopping}; interrupt again to stop at once"));
+        // If this waited, the second signal would wait, too.
+        output::tell_now(&format!("\n{stopping}; interrupt again to stop at once"));
     };
     handle(handler)?;
     #[cfg(unix)]

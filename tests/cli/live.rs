@@ -26,6 +26,8 @@ tests! {
     it_needs_neither_colours_nor_unicode,
     elsewhere_it_is_as_without_it,
     a_run_that_ends_by_itself_prints_its_summary_below,
+    a_terminal_that_is_never_read_stops_nothing,
+    a_stopped_terminal_stops_no_run,
     several_runs_have_no_view,
 }
 
@@ -54,7 +56,14 @@ fn positive(count: u16) -> NonZero<u16> {
 
 impl Terminal {
     /// Starts a program in a terminal of this many columns and lines.
-    fn new((columns, lines): (u16, u16), command: &mut Command) -> Terminal {
+    fn new(size: (u16, u16), command: &mut Command) -> Terminal {
+        let terminal = Terminal::new_unread(size, command);
+        terminal.read();
+        terminal
+    }
+
+    /// The same, but nobody reads what is written to the terminal.
+    fn new_unread((columns, lines): (u16, u16), command: &mut Command) -> Terminal {
         let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(Some(&size), None).unwrap();
         let stream = || Stdio::from(pair.slave.try_clone().unwrap());
@@ -65,11 +74,21 @@ impl Terminal {
             }
         }
         command.env_remove("NO_COLOR").stderr(stream());
-        Terminal::start(pair, (columns, lines), command)
+        Terminal::start_unread(pair, (columns, lines), command)
     }
 
     /// The same with a standard error, input and output as the command has them.
-    fn start(pair: nix::pty::OpenptyResult, (columns, lines): (u16, u16), command: &mut Command) -> Terminal {
+    fn start(pair: nix::pty::OpenptyResult, size: (u16, u16), command: &mut Command) -> Terminal {
+        let terminal = Terminal::start_unread(pair, size, command);
+        terminal.read();
+        terminal
+    }
+
+    fn start_unread(
+        pair: nix::pty::OpenptyResult,
+        (columns, lines): (u16, u16),
+        command: &mut Command,
+    ) -> Terminal {
         let slave = pair.slave.as_raw_fd();
         let controlled = move || {
             // SAFETY: both only change the process itself, before it becomes the program.
@@ -83,7 +102,12 @@ impl Terminal {
             screen: vt100::Parser::new(positive(lines), positive(columns), 0),
             bytes: Vec::new(),
         }));
-        let (mut reader, own) = (master.try_clone().unwrap(), shown.clone());
+        Terminal { master, slave: pair.slave, program, shown }
+    }
+
+    /// Reads from now on.
+    fn read(&self) {
+        let (mut reader, own) = (self.master.try_clone().unwrap(), self.shown.clone());
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
@@ -92,7 +116,6 @@ impl Terminal {
                 shown.bytes.extend_from_slice(&bytes[..count]);
             }
         });
-        Terminal { master, slave: pair.slave, program, shown }
     }
 
     fn screen<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
@@ -366,6 +389,103 @@ fn a_run_that_ends_by_itself_prints_its_summary_below() {
     terminal.check_clean();
     let text = terminal.text();
     assert!(text.contains("stopped by the time limit") && !text.contains(HINT), "{text}");
+}
+
+/// Lines that fill the buffer of a terminal within a second.
+const LARGE: (u16, u16) = (500, 400);
+
+fn a_terminal_that_is_never_read_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let tour = folder.path().join("a.tour");
+    let args =
+        ["solve", "E1k.0", "--live", "--time", "2s", "--prove=never", "--tour", tour.to_str().unwrap()];
+    let begin = Instant::now();
+    let mut terminal = Terminal::new_unread(LARGE, &mut antwarp(&args));
+    assert!(terminal.end().success());
+    // A bound, not a measurement: the limit holds although the terminal takes nothing.
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert_eq!(cities(&tour), 1000);
+    // Whoever reads it later finds the terminal as it was, and the summary.
+    terminal.read();
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.check_clean();
+    assert!(terminal.text().contains("stopped by the time limit"), "{}", terminal.text());
+
+    // A signal ends the run in the same way, and if that takes too long, a second one ends it at once.
+    let mut terminal = Terminal::new_unread(LARGE, &mut with_tour(&tour));
+    std::thread::sleep(Duration::from_secs(2));
+    let program = Pid::from_raw(terminal.program.id() as i32);
+    let begin = Instant::now();
+    kill(program, Signal::SIGTERM).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    // It may have ended before.
+    let _ = kill(program, Signal::SIGTERM);
+    assert_eq!(terminal.end().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert_eq!(cities(&tour), 1000);
+}
+
+fn a_stopped_terminal_stops_no_run() {
+    const CTRL_S: &str = "\x13";
+    const CTRL_Q: &str = "\x11";
+    let folder = tempfile::tempdir().unwrap();
+    let started = |name: &str, args: &[&str], stdout: Option<&Path>| {
+        let tour = folder.path().join(name);
+        let pair =
+            openpty(Some(&Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }), None).unwrap();
+        let stream = || Stdio::from(pair.slave.try_clone().unwrap());
+        let mut command = antwarp(&[args, &["--tour", tour.to_str().unwrap()]].concat());
+        command.env("TERM", "xterm").stdin(stream()).stderr(stream());
+        command.stdout(stdout.map_or_else(stream, |path| File::create(path).unwrap().into()));
+        let mut terminal = Terminal::start(pair, (80, 24), &mut command);
+        terminal.wait_for_view();
+        terminal.type_in(CTRL_S);
+        (terminal, tour)
+    };
+    let limited = ["solve", "E1k.0", "--live", "--time", "6s", "--prove=never"];
+    let interrupt = |terminal: &Terminal| {
+        kill(Pid::from_raw(terminal.program.id() as i32), Signal::SIGTERM).unwrap();
+    };
+    // Until the tour is written, and the process waits for the terminal if it does so at all.
+    let wait_for = |tour: &Path| {
+        let begin = Instant::now();
+        while !tour.exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "the tour never came");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(700));
+    };
+
+    // With the results elsewhere, the process ends.
+    let summary = folder.path().join("summary");
+    let (mut terminal, tour) = started("a.tour", &RUN, Some(&summary));
+    interrupt(&terminal);
+    assert_eq!(terminal.end().code(), Some(130));
+    assert_eq!(cities(&tour), 1000);
+    assert!(std::fs::read_to_string(&summary).unwrap().contains("interrupted"));
+    let flags = tcgetattr(terminal.slave.as_fd()).unwrap().local_flags;
+    assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO), "{flags:?}");
+
+    // The summary waits for the terminal, and is on its usual screen.
+    let (mut terminal, tour) = started("b.tour", &RUN, None);
+    interrupt(&terminal);
+    wait_for(&tour);
+    terminal.type_in(CTRL_Q);
+    assert_eq!(terminal.end().code(), Some(130));
+    terminal.check_clean();
+    let text = terminal.text();
+    assert!(text.contains("stopping with the best tour so far") && text.contains("interrupted"), "{text}");
+
+    // Two signals end a process that waits for it.
+    let (mut terminal, tour) = started("c.tour", &limited, None);
+    wait_for(&tour);
+    assert!(terminal.program.try_wait().unwrap().is_none());
+    interrupt(&terminal);
+    std::thread::sleep(Duration::from_millis(900));
+    interrupt(&terminal);
+    let begin = Instant::now();
+    assert_eq!(terminal.end().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
 }
 
 fn several_runs_have_no_view() {

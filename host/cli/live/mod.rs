@@ -68,9 +68,9 @@ struct Shared {
 impl Live {
     /// Shows the view; `None` if the standard error is no terminal that can be drawn on, or no thread can be started.
     pub fn begin(subject: Subject) -> Option<Live> {
-        let terminal = Terminal::open()?;
         memory::check_threads(1).ok()?;
         let (woken, wake) = pipe().ok()?;
+        let terminal = Terminal::open()?;
         let clock = Mutex::new((subject.stop.before.as_secs_f64(), Instant::now()));
         let shared = Arc::new(Shared { subject, reported: Mutex::default(), clock });
         let own = shared.clone();
@@ -80,11 +80,14 @@ impl Live {
                     terminal.draw(&own.frame(&terminal));
                 }
                 if terminal.wait(&woken, EVERY) == Event::Over {
-                    return;
+                    return terminal.finish();
                 }
             }
         };
-        std::thread::Builder::new().name("view".into()).spawn(draw).ok()?;
+        if std::thread::Builder::new().name("view".into()).spawn(draw).is_err() {
+            leave();
+            return None;
+        }
         Some(Live { shared, wake: Mutex::new(Some(wake)) })
     }
 

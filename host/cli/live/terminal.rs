@@ -2,20 +2,27 @@
 //!
 //! Signals of the keyboard remain signals, so Ctrl-C does what it does without the view. Ctrl-Z and Ctrl-\ would leave the terminal as
 //! the view needs it: their handlers only note them, and the thread that draws gives the terminal back before they take effect.
+//!
+//! A terminal may take no output, for minutes or for ever: after Ctrl-S, or at the end of a connection that has stalled. The run does
+//! not wait for it, so the view writes through a file of its own that never blocks, and only for so long.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, PipeReader, Read, Write};
+use std::io::{self, ErrorKind, IsTerminal, PipeReader, Read, Write};
 use std::mem;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, raise, sigaction};
-use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
-use nix::unistd::{Pid, getpgrp, tcgetpgrp};
+use nix::sys::stat::Mode;
+use nix::sys::termios::{
+    FlushArg, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcflush, tcgetattr, tcsetattr,
+};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp, ttyname};
 
 use super::super::output;
 use super::view::Size;
@@ -25,13 +32,15 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// The size of a terminal that does not say how large it is.
 const USUAL: Size = Size { width: 80, height: 24 };
+/// How long a frame, and each part of the way back, waits for a terminal that takes no output.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// Signals that take effect once the terminal is given back.
 const LATER: [Signal; 2] = [Signal::SIGTSTP, Signal::SIGQUIT];
 
 /// Signals that have arrived, one bit each.
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 /// The terminal of the process.
-static SCREEN: Mutex<Screen> = Mutex::new(Screen { state: State::Over, keyboard: None });
+static SCREEN: Mutex<Screen> = Mutex::new(Screen { state: State::Over, display: None, keyboard: None });
 
 /// Whether the view fills the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +55,88 @@ enum State {
 
 struct Screen {
     state: State,
+    /// Where the view is drawn; `None` before there was one.
+    display: Option<Display>,
     /// The terminal that the process is controlled by, and what it was like before; `None` if there is none, and no keys.
     keyboard: Option<(File, Termios)>,
+}
+
+/// The terminal that the standard error is, opened again so that writing never blocks: the standard error is shared with others.
+struct Display {
+    file: File,
+    /// What it has not taken yet.
+    pending: Vec<u8>,
+}
+
+impl Display {
+    /// Opens it; `None` if there is none, or if it may not be opened.
+    fn open() -> Option<Display> {
+        // Only for the terminal that the process is controlled by, which can always be opened.
+        let is_controlling = tcgetpgrp(io::stderr()).is_ok();
+        let path = if is_controlling { "/dev/tty".into() } else { ttyname(io::stderr()).ok()? };
+        let flags = OFlag::O_WRONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let file = File::from(open(&path, flags, Mode::empty()).ok()?);
+        Some(Display { file, pending: Vec::new() })
+    }
+
+    /// Writes what is pending, until this moment at most. Returns whether all is written.
+    fn write(&mut self, until: Instant) -> bool {
+        while !self.pending.is_empty() {
+            match self.file.write(&self.pending) {
+                Ok(count @ 1..) => drop(self.pending.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    // Rounded up, so that it does not return at once. If a signal ends it, the next write tells how things are.
+                    let mut ready = [PollFd::new(self.file.as_fd(), PollFlags::POLLOUT)];
+                    let _ = poll(&mut ready, left.as_millis() as u16 + 1);
+                }
+                // A terminal that is gone shows nothing.
+                Ok(0) | Err(_) => self.pending.clear(),
+            }
+        }
+        true
+    }
+
+    /// Draws a frame, or writes more of the last one if the terminal has not taken all of it.
+    fn draw(&mut self, frame: &str) {
+        let until = Instant::now() + PATIENCE;
+        if self.write(until) {
+            self.pending = frame.into();
+            self.write(until);
+        }
+    }
+
+    fn enter(&mut self) {
+        self.pending.extend(ENTER.bytes());
+        self.write(Instant::now() + PATIENCE);
+    }
+
+    /// Leaves the other screen and prints the messages that were held. `may_discard` is whether what the terminal has not read yet
+    /// may be discarded, to make room for that.
+    fn leave(&mut self, may_discard: bool) {
+        self.pending = LEAVE.into();
+        if !self.write(Instant::now() + PATIENCE) && may_discard {
+            // These are frames that nobody has seen.
+            let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
+            self.pending = LEAVE.into();
+        }
+        for line in output::release() {
+            self.pending.extend(line.bytes().chain([b'\n']));
+        }
+        self.write(Instant::now() + PATIENCE);
+    }
 }
 
 fn screen() -> MutexGuard<'static, Screen> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the terminal back for good, if the view fills it, and prints the messages that were held.
+/// Gives the terminal back for good, if the view fills it, and prints the messages that were held. It takes a third of a second at
+/// most, even if the terminal takes no output.
 pub fn leave() {
     let mut screen = screen();
     if screen.state != State::Over {
@@ -84,25 +166,20 @@ impl Screen {
         }
         output::hold();
         self.state = State::Shown;
-        put(ENTER);
+        self.display.iter_mut().for_each(Display::enter);
     }
 
     fn give_back(&mut self, state: State) {
         if mem::replace(&mut self.state, state) == State::Shown {
-            put(LEAVE);
-            if let Some((keyboard, before)) = self.keyboard.as_ref().filter(|_| self.is_foreground()) {
+            // In the background, whatever changes the terminal would stop the process.
+            let is_foreground = self.is_foreground();
+            self.display.iter_mut().for_each(|display| display.leave(is_foreground));
+            if let Some((keyboard, before)) = self.keyboard.as_ref().filter(|_| is_foreground) {
                 // If this fails, the terminal is gone.
                 let _ = tcsetattr(keyboard, SetArg::TCSANOW, before);
             }
-            output::release();
         }
     }
-}
-
-/// Writes to the terminal.
-fn put(text: &str) {
-    // A terminal that is gone shows nothing.
-    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// What the thread of the view waited for.
@@ -131,9 +208,10 @@ impl Terminal {
         if name.is_none() || !io::stderr().is_terminal() {
             return None;
         }
+        let display = Some(Display::open()?);
         let keyboard = File::open("/dev/tty").ok();
         let keyboard = keyboard.and_then(|tty| tcgetattr(&tty).ok().map(|before| (tty, before)));
-        *screen() = Screen { state: State::Waiting, keyboard };
+        *screen() = Screen { state: State::Waiting, display, keyboard };
         for signal in LATER.into_iter().chain([Signal::SIGCONT]) {
             handle(signal, SigHandler::Handler(note));
         }
@@ -172,9 +250,22 @@ impl Terminal {
 
     /// Draws a frame, unless the view has ended meanwhile.
     pub(super) fn draw(&self, frame: &str) {
-        let screen = screen();
+        let mut screen = screen();
         if screen.state == State::Shown {
-            put(frame);
+            screen.display.iter_mut().for_each(|display| display.draw(frame));
+        }
+    }
+
+    /// Ends the view. What the terminal has not taken by then is written once it takes output again, if the process still exists:
+    /// then it is as it should be for what follows.
+    pub(super) fn finish(&self) {
+        leave();
+        let pending = screen().display.take().map_or_else(Vec::new, |display| display.pending);
+        // Not through `io::stderr`: others would wait for its lock.
+        if let Ok(blocking) = io::stderr().as_fd().try_clone_to_owned()
+            && !pending.is_empty()
+        {
+            let _ = File::from(blocking).write_all(&pending);
         }
     }
 
