@@ -81,9 +81,8 @@ fn quality(
     }
     let is_optimal = known.is_some_and(|known| known.proven) && gap == Some(0.0);
     let published = known.map(|known| gap.map_or_else(|| not_compared(known), |gap| published(known, gap)));
-    // Rounded up, since it is a guarantee.
     let guarantee = bound.filter(|_| !is_optimal).map(|(most, length)| {
-        let most = (most * 1e3).ceil() / 1e3;
+        let most = rounded_up(most);
         format!("at most {most:.3} % above the optimum, since no tour costs less than {length}")
     });
     let rounded =
@@ -111,11 +110,22 @@ fn published(known: Known, gap: f64) -> String {
     match gap {
         0.0 if known.proven => "optimal: as short as the published optimum".to_owned(),
         0.0 => format!("as short as the {what}"),
-        // A tour that is longer is never shown as an equal one.
-        0.0..0.001 => format!("less than 0.001 % above the {what}, {}", known.cost),
-        0.0.. => format!("{gap:.3} % above the {what}, {}", known.cost),
-        _ => format!("{:.3} % below the {what}, {}", -gap, known.cost),
+        _ => format!("{} the {what}, {}", distance(gap), known.cost),
     }
+}
+
+/// Says how far a cost is above or below another one, where the gap in percent is not 0: it is never shown as 0.
+pub(crate) fn distance(gap: f64) -> String {
+    let side = if gap < 0.0 { "below" } else { "above" };
+    match gap.abs() {
+        0.0..0.001 => format!("less than 0.001 % {side}"),
+        size => format!("{size:.3} % {side}"),
+    }
+}
+
+/// Rounds a gap in percent up to the digits that are shown: a lower bound guarantees that it is not larger.
+pub(crate) fn rounded_up(gap: f64) -> f64 {
+    (gap * 1e3).ceil() / 1e3
 }
 
 /// Says why a published length is not compared.
@@ -208,6 +218,15 @@ pub fn rate(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::instance::BestKnown;
+
+    #[test]
+    fn a_gap_is_never_shown_as_none() {
+        let shown = [0.0004, 0.001, 1.5, -0.0004, -1.5].map(distance);
+        let expected = ["less than 0.001 % above", "0.001 % above", "1.500 % above"];
+        assert_eq!(shown[..3], expected);
+        assert_eq!(shown[3..], ["less than 0.001 % below", "1.500 % below"]);
+        assert_eq!([0.0, 0.0001, 0.0011].map(rounded_up), [0.0, 0.001, 0.002]);
+    }
 
     #[test]
     fn quality_says_no_more_than_is_known() {

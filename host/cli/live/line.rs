@@ -1,5 +1,22 @@
 //! Lines of the view, and how their parts look.
 
+use std::borrow::Cow;
+
+/// Replaces control characters: names of instances come from files, and would control the terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Returns how many columns of the terminal a printable text has: some characters have two, some none.
+pub(super) fn columns(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// Returns as much of the start of a printable text as fits into this many columns.
+pub(super) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+    console::truncate_str(text, columns, "")
+}
+
 /// How a part of a line looks where there are colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Style {
@@ -33,10 +50,10 @@ impl Style {
 pub(super) struct Line(Vec<(Style, String)>);
 
 impl Line {
-    /// Appends a text. Names of instances come from files: control characters would control the terminal.
+    /// Appends a text, made [`printable`].
     #[must_use]
     pub(super) fn add(mut self, style: Style, text: impl ToString) -> Line {
-        let text: String = text.to_string().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let text = printable(&text.to_string());
         match self.0.last_mut() {
             Some((last, all)) if *last == style => all.push_str(&text),
             _ => self.0.push((style, text)),
@@ -44,9 +61,9 @@ impl Line {
         self
     }
 
-    /// Returns how many characters it has.
+    /// Returns how many columns it has.
     pub(super) fn len(&self) -> usize {
-        self.0.iter().map(|(_, text)| text.chars().count()).sum()
+        self.0.iter().map(|(_, text)| columns(text)).sum()
     }
 
     /// Returns it without styles.
@@ -55,18 +72,17 @@ impl Line {
         self.0.iter().map(|(_, text)| &**text).collect::<String>().trim_end().to_owned()
     }
 
-    /// Appends it to a frame, cut to this many characters.
+    /// Appends it to a frame, cut to this many columns.
     pub(super) fn draw(&self, frame: &mut String, width: usize, has_colors: bool) {
         let mut left = width;
         for (style, text) in &self.0 {
             let code = if has_colors { style.code() } else { "" };
-            let shown = text.chars().take(left);
             frame.push_str(code);
-            frame.extend(shown);
+            frame.push_str(&cut(text, left));
             if !code.is_empty() {
                 frame.push_str("\x1b[0m");
             }
-            left = left.saturating_sub(text.chars().count());
+            left = left.saturating_sub(columns(text));
         }
     }
 }
@@ -74,6 +90,19 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_characters_count_twice() {
+        let line = Line::default().add(Style::Strong, "北京").add(Style::Plain, "abc");
+        assert_eq!(line.len(), 7);
+        for (width, shown) in
+            [(0, ""), (1, ""), (2, "北"), (3, "北"), (4, "北京"), (5, "北京a"), (9, "北京abc")]
+        {
+            let mut frame = String::new();
+            line.draw(&mut frame, width, false);
+            assert_eq!(frame, shown, "{width}");
+        }
+    }
 
     #[test]
     fn names_cannot_control_the_terminal() {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::chart::{Chart, Curve, Scale};
-use super::line::{Line, Style};
+use super::line::{Line, Style, columns, cut, printable};
 use super::{Beside, Subject};
 use crate::engine::Progress;
 use crate::instance::Cost;
@@ -119,10 +119,9 @@ fn title(subject: &Subject, seconds: f64, width: usize) -> Line {
         Some(time) => format!("{} of {}", clock(seconds), clock(time.as_secs_f64())),
         None => clock(seconds),
     };
-    let name = format!("{}, {} nodes", instance.name(), instance.len());
-    let room = width.saturating_sub(clock.chars().count() + 1);
-    let name: String = name.chars().take(room).collect();
-    let gap = width.saturating_sub(name.chars().count() + clock.chars().count());
+    let name = printable(&format!("{}, {} nodes", instance.name(), instance.len()));
+    let name = cut(&name, width.saturating_sub(columns(&clock) + 1));
+    let gap = width.saturating_sub(columns(&name) + columns(&clock));
     Line::default().add(Style::Strong, name).add(Style::Plain, " ".repeat(gap)).add(Style::Plain, clock)
 }
 
@@ -161,13 +160,22 @@ fn facts(subject: &Subject, reported: &Reported, seconds: f64) -> Vec<Line> {
             && let Some(gap) = Known::beside(known, cost).gap_percent(cost)
         {
             let what = if known.proven { "the optimum" } else { "the best known" };
-            facts.push(fact("gap", format!("{gap:.3} % above {what}")));
+            let gap = match gap {
+                0.0 => format!("none: as short as {what}"),
+                _ => format!("{} {what}", summary::distance(gap)),
+            };
+            facts.push(fact("gap", gap));
         }
         if let Some(bound) = reported.beside.bound.map(|bound| instance.lower_bound(bound))
             && let Some(gap) = instance.cost(cost).percent_above(bound)
         {
             let name = if facts.len() > 1 { "" } else { "gap" };
-            facts.push(fact(name, format!("{gap:.3} % above the bound {}", instance.unit().show(bound))));
+            let bound = instance.unit().show(bound);
+            let gap = match summary::rounded_up(gap) {
+                0.0 => format!("none: as short as the bound {bound}"),
+                gap => format!("{} the bound {bound}", summary::distance(gap)),
+            };
+            facts.push(fact(name, gap));
         }
     }
     if let Some(&(found, _)) = reported.costs.last() {
@@ -211,8 +219,12 @@ fn who(subject: &Subject, reported: &Reported) -> Vec<Line> {
             || "preparing".to_owned(),
             |run| {
                 let rate = summary::rate(run.tours as f64 / run.seconds.max(1e-9));
-                let cost = instance.unit().show(instance.cost(run.best_cost));
-                format!("{}, {rate} {}/s, cost {cost}", doing(run.part), subject.made)
+                let what = format!("{}, {rate} {}/s", doing(run.part), subject.made);
+                // The internal cost of a tour with forbidden pairs means nothing to anyone.
+                if instance.may_be_forbidden(run.best_cost) {
+                    return what;
+                }
+                format!("{what}, cost {}", instance.unit().show(instance.cost(run.best_cost)))
             },
         );
         rows.push((format!("GPU {}", number + 1), what));
@@ -237,9 +249,10 @@ fn who(subject: &Subject, reported: &Reported) -> Vec<Line> {
         };
         rows.push((threads(proof.threads), what));
     }
-    let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let wide = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let row = |(name, what): (String, String)| {
-        Line::default().add(Style::Dim, format!("{name:<wide$}  ")).add(Style::Plain, what)
+        let gap = " ".repeat(wide - columns(&name) + 2);
+        Line::default().add(Style::Dim, name + &gap).add(Style::Plain, what)
     };
     rows.into_iter().map(row).collect()
 }
@@ -306,7 +319,7 @@ mod tests {
 
     use super::*;
     use crate::engine::{Machine, Proving, Stop};
-    use crate::instance::generate;
+    use crate::instance::{BestKnown, Instance, generate};
 
     fn subject() -> Subject {
         Subject {
@@ -332,8 +345,17 @@ mod tests {
     }
 
     fn shown(reported: &Reported, size: (usize, usize), is_unicode: bool) -> Vec<String> {
+        shown_of(&subject(), reported, size, is_unicode)
+    }
+
+    fn shown_of(
+        subject: &Subject,
+        reported: &Reported,
+        size: (usize, usize),
+        is_unicode: bool,
+    ) -> Vec<String> {
         let size = Size { width: size.0, height: size.1 };
-        let lines = lines(&subject(), reported, (61.0, Some("\nhello")), (size, is_unicode));
+        let lines = lines(subject, reported, (61.0, Some("\nhello")), (size, is_unicode));
         lines.iter().map(Line::text).collect()
     }
 
@@ -359,7 +381,7 @@ mod tests {
         let lines = shown(&reported(), (80, 30), true);
         for expected in [
             "cost        4000000",
-            "gap         2.564 % above the bound 3900000",
+            "gap         2.565 % above the bound 3900000",
             "improved    0:59 ago",
             "kicks       2.0 k/s, 2.1 k in all",
             "restarts    2 ended with this cost",
@@ -374,6 +396,55 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_is_never_shown_as_none() {
+        let gap = |known: i64, bound: Option<i64>| {
+            let known = Some(BestKnown { cost: known, proven: false });
+            let mut reported = Reported::default();
+            reported.add(1.0, &progress(4_000_000, 1), Beside { searching: 1, bounding: None, bound });
+            shown_of(&Subject { known, ..subject() }, &reported, (80, 30), true)[3..5].to_vec()
+        };
+        assert_eq!(gap(3_999_999, None)[0], "gap         less than 0.001 % above the best known");
+        assert_eq!(gap(4_000_000, None)[0], "gap         none: as short as the best known");
+        assert_eq!(gap(5_000_000, None)[0], "gap         20.000 % below the best known");
+        assert_eq!(gap(4_000_000, Some(3_999_999))[1], "            0.001 % above the bound 3999999");
+        assert_eq!(gap(4_000_000, Some(4_000_000))[1], "            none: as short as the bound 4000000");
+    }
+
+    #[test]
+    fn costs_with_forbidden_pairs_are_not_shown() {
+        let no = f64::INFINITY;
+        let costs = vec![0.0, 1.5, no, 1.5, 0.0, 2.0, no, 2.0, 0.0];
+        let instance = Instance::from_costs("m", costs).unwrap();
+        let forbidden = i64::from(instance.forbidden().unwrap());
+        let subject = Subject { instance: Arc::new(instance), ..subject() };
+        let run = progress(forbidden, 100);
+        let mut reported = Reported::default();
+        reported.add(1.0, &run, Beside::default());
+        reported.set_each(&[Some(run), Some(progress(0, 100))]);
+        let lines = shown_of(&subject, &reported, (80, 30), true);
+        assert!(lines.iter().any(|line| line == "cost        still has forbidden pairs"), "{lines:#?}");
+        assert!(lines.iter().any(|line| line == "GPU 1  crossing tours, 100.0 kicks/s"), "{lines:#?}");
+        assert!(
+            lines.iter().any(|line| line == "GPU 2  crossing tours, 100.0 kicks/s, cost 0"),
+            "{lines:#?}"
+        );
+        assert!(lines.iter().all(|line| !line.contains(&forbidden.to_string())), "{lines:#?}");
+    }
+
+    #[test]
+    fn names_of_wide_characters_leave_room_for_the_clock() {
+        for (name, shown) in [("北京".repeat(40), "北京北"), ("e\u{301}a\x1b[1m".into(), "e\u{301}a?[1m")]
+        {
+            let costs = vec![0.0, 1.0, 2.0, 1.0, 0.0, 3.0, 2.0, 3.0, 0.0];
+            let instance = Arc::new(Instance::from_costs(&name, costs).unwrap());
+            let line = title(&Subject { instance, ..subject() }, 61.0, 40);
+            let text = line.text();
+            assert!(text.starts_with(shown) && text.ends_with(" 1:01 of 1:01:40"), "{text}");
+            assert_eq!((line.len(), columns(&text)), (40, 40), "{text}");
+        }
+    }
+
+    #[test]
     fn it_fits_terminals_of_every_size() {
         for width in [1, 5, 20, 40, 80, 200] {
             for height in [1, 2, 3, 5, 8, 24, 60] {
@@ -384,7 +455,7 @@ mod tests {
                     for line in &lines {
                         let mut frame = String::new();
                         line.draw(&mut frame, width, false);
-                        assert!(frame.chars().count() <= width, "{frame}");
+                        assert!(columns(&frame) <= width, "{frame}");
                         assert!(is_unicode || frame.is_ascii(), "{frame}");
                     }
                     assert!(lines.last().is_some_and(|line| line.text().starts_with("q or Ctrl-C")));
