@@ -194,7 +194,8 @@ impl Drop for Terminal {
 
 fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(ANTWARP);
-    command.args(args).args(["--threads", "1"]);
+    // Runs that end without an output for their tour keep it in the current folder.
+    command.args(args).args(["--threads", "1"]).current_dir(env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
