@@ -91,6 +91,11 @@ impl Terminal {
     ) -> Terminal {
         let slave = pair.slave.as_raw_fd();
         let controlled = move || {
+            // Jobs in the background of a shell ignore the signals of the keyboard.
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                // SAFETY: it only changes the process itself.
+                unsafe { libc::signal(signal, libc::SIG_DFL) };
+            }
             // SAFETY: both only change the process itself, before it becomes the program.
             let is_done = unsafe { libc::setsid() >= 0 && libc::ioctl(slave, libc::TIOCSCTTY, 0) >= 0 };
             if is_done { Ok(()) } else { Err(std::io::Error::last_os_error()) }

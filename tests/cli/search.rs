@@ -386,7 +386,7 @@ fn wrong_usage_is_status_2() {
         search(&qap, &["--time", "1s"]).args(*args).assert().code(2).stdout("").stderr(contains(*word));
     }
     let problems: &[(&[&str], &str)] = &[
-        (&["weierstrass", "--selection", "host-generates", "--walks", "1"], "random points"),
+        (&["weierstrass", "--selection", "host-generates", "--walks", "1"], "a random point"),
         (&["qap"], "FILE"),
         (&["qap", "--uniform", "1"], "size 1"),
         (&["partition", "--numbers", "9", "--walks", "2", "--recombine"], "quadratic assignment"),
