@@ -12,7 +12,7 @@ pub const NAMES: usize = 12;
 pub struct Summary<'a> {
     /// The report.
     pub report: &'a Report,
-    /// Whether counters, the layout of the work and the communication of processes are included.
+    /// Whether counters and the layout of the work are included.
     pub is_verbose: bool,
 }
 
@@ -56,9 +56,9 @@ impl fmt::Display for Summary<'_> {
         if self.is_verbose {
             line("iterations", format!("{}, {}", report.iterations, best_found(report)))?;
             line("layout", report.layout.clone())?;
-            if let Some(islands) = &report.islands {
-                line("processes", islands.to_string())?;
-            }
+        }
+        if let Some(islands) = &report.islands {
+            line("islands", islands.to_string())?;
         }
         let machine = &report.machine;
         line("machine", format!("{}: {}, {}", machine.backend, machine.device, units(report)))?;
