@@ -299,11 +299,28 @@ fn a_second_signal_leaves_the_terminal_clean() {
     terminal.check_clean();
 }
 
-fn stopped_and_continued_the_terminal_is_clean_in_between() {
+/// A shell in a terminal, at its prompt.
+fn shell() -> Terminal {
     let mut shell = Command::new("sh");
     shell.arg("-i").env("PS1", "> ").env("ENV", "").env("HISTFILE", "/dev/null");
-    let mut terminal = Terminal::new((80, 24), &mut shell);
+    let terminal = Terminal::new((80, 24), &mut shell);
     terminal.wait("a prompt", |screen| screen.contents().contains("> "));
+    terminal
+}
+
+/// Ends the run of a shell, then the shell.
+fn quit_and_leave(mut terminal: Terminal) {
+    terminal.type_in("q");
+    terminal.wait("the summary", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("interrupted")
+    });
+    terminal.type_in("exit\r");
+    terminal.end();
+    terminal.check_clean();
+}
+
+fn stopped_and_continued_the_terminal_is_clean_in_between() {
+    let mut terminal = shell();
     terminal.type_in(&format!("{ANTWARP} {} --threads 1\r", RUN.join(" ")));
     terminal.wait_for_view();
     for _ in 0..2 {
@@ -318,33 +335,18 @@ fn stopped_and_continued_the_terminal_is_clean_in_between() {
         terminal.type_in("clear; fg\r");
         terminal.wait_for_view();
     }
-    terminal.type_in("q");
-    terminal.wait("the summary", |screen| {
-        !screen.alternate_screen() && screen.contents().contains("interrupted")
-    });
-    terminal.type_in("exit\r");
-    terminal.end();
-    terminal.check_clean();
+    quit_and_leave(terminal);
 }
 
 fn in_the_background_it_waits() {
-    let mut shell = Command::new("sh");
-    shell.arg("-i").env("PS1", "> ").env("ENV", "").env("HISTFILE", "/dev/null");
-    let mut terminal = Terminal::new((80, 24), &mut shell);
-    terminal.wait("a prompt", |screen| screen.contents().contains("> "));
+    let mut terminal = shell();
     terminal.type_in(&format!("{ANTWARP} {} --threads 1 &\r", RUN.join(" ")));
     terminal.type_in("sleep 1; echo do''ne\r");
     terminal.wait("an answer of the shell", |screen| screen.contents().contains("done"));
     assert!(!terminal.screen(|screen| screen.alternate_screen()), "{}", terminal.text());
     terminal.type_in("fg\r");
     terminal.wait_for_view();
-    terminal.type_in("q");
-    terminal.wait("the summary", |screen| {
-        !screen.alternate_screen() && screen.contents().contains("interrupted")
-    });
-    terminal.type_in("exit\r");
-    terminal.end();
-    terminal.check_clean();
+    quit_and_leave(terminal);
 }
 
 fn it_needs_neither_colours_nor_unicode() {

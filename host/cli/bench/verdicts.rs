@@ -10,9 +10,9 @@ use super::rows::Row;
 use super::table::render;
 use crate::report::statistics::{deviation, mean};
 
-/// A difference of less than this share of the published figure is none.
+/// A figure is level with the published one if they differ by less than this share of it,
 const LEVEL: f64 = 0.05;
-/// Nor is one of less than so many standard errors of our mean.
+/// or by less than this many standard errors of our mean.
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// What the figures of a published table are compared with.
@@ -107,15 +107,15 @@ impl Counts {
 /// Splits a line into words as a shell does, as far as double quotes are concerned.
 fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<String> = Vec::new();
-    let (mut quoted, mut begun) = (false, false);
+    let (mut quoted, mut in_word) = (false, false);
     for c in line.chars() {
         match c {
             '"' => quoted = !quoted,
-            c if c.is_whitespace() && !quoted => begun = false,
+            c if c.is_whitespace() && !quoted => in_word = false,
             c => {
-                if !begun {
+                if !in_word {
                     words.push(String::new());
-                    begun = true;
+                    in_word = true;
                 }
                 if let Some(word) = words.last_mut() {
                     word.push(c);
