@@ -263,7 +263,7 @@ impl Form {
 
     /// Returns whether a way around through a place of which a [thinned](Form::thinned) form left out nodes is nowhere much shorter than
     /// the direct one: by at most a tenth, or by a fiftieth of the mean distance between places that are near each other. Then tours lose
-    /// little by visiting each place at most twice. In costs that are no distances, a depot to which every trip returns is not such a place.
+    /// little by visiting each place at most twice. In costs that are not distances, a depot to which every trip returns is not such a place.
     ///
     /// Rounded distances between places differ from that by 1 at most. Costs are compared for all pairs of nodes; if these are too
     /// many, the answer is no.
