@@ -73,7 +73,12 @@ impl MachineArgs {
         let is_asked = self.backend == Choice::Auto && self.gpus.are_named() && placement.suits_gpu;
         let placement = if is_asked { Placement::as_asked(Choice::Auto) } else { placement };
         if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
-            super::output::tell(&format!("antwarp: {} runs on CPU threads", as_options(what)));
+            let what = as_options(what);
+            super::output::tell(&if placement.suits_gpu {
+                format!("antwarp: using CPU threads, which are quicker than a GPU for {what}")
+            } else {
+                format!("antwarp: {what} runs on CPU threads")
+            });
         }
         MachineArgs { backend: placement.choice, ..self.clone() }.open(quiet)
     }

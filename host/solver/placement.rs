@@ -17,7 +17,8 @@ const FEW: usize = 3000;
 pub struct Placement {
     /// Which backend to open.
     pub choice: Choice,
-    /// What runs on CPU threads although they were not asked for, if anything.
+    /// What runs on CPU threads although they were not asked for, if anything; if it [suits a GPU](Placement::suits_gpu), too, for what
+    /// threads are quicker.
     pub why_cpu: Option<&'static str>,
     /// Whether a GPU could run it as well: threads are only faster.
     pub suits_gpu: bool,
@@ -90,7 +91,7 @@ fn only_on_threads(algorithm: &Algorithm, instance: &Instance) -> Option<&'stati
 fn sooner_on_threads(algorithm: &Algorithm, instance: &Instance) -> Option<&'static str> {
     let Algorithm::LinKernighan(settings) = algorithm else { return None };
     let is_free = settings.chains.is_none() && settings.trials.is_none();
-    (is_free && instance.len() <= FEW).then_some("an instance of up to 3,000 nodes")
+    (is_free && instance.len() <= FEW).then_some("up to 3,000 nodes")
 }
 
 /// Names what makes an instance too large for GPUs, if it is.
