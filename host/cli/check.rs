@@ -198,9 +198,13 @@ impl Proven {
         let edges = verified.edges.map_or_else(String::new, |edges| {
             format!("{:<12} {edges} could be in a better tour; {} must be\n", "edges", verified.fixed)
         });
+        let tree = match nodes {
+            1 => "1 node; its bound recomputed".to_owned(),
+            _ => format!("{nodes} nodes; the bounds of all {leaves} leaves recomputed"),
+        };
         format!(
             "{:<12} {proof}\n{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {subtours} subtours, {combs} combs, {hypergraphs} hypergraphs: \
-             each holds for every tour\n{edges}{:<12} {nodes} nodes; the bounds of all {leaves} leaves recomputed\n",
+             each holds for every tour\n{edges}{:<12} {tree}\n",
             "proof",
             "tour",
             instance.len(),

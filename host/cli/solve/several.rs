@@ -18,7 +18,7 @@ use super::{Args, Asked, Prove, facts, refuse_forbidden};
 use crate::backend::{Backend, Choice};
 use crate::engine::Progress;
 use crate::exact::{Board, Settings};
-use crate::instance::{Instance, patience};
+use crate::instance::{Instance, Unit, patience};
 use crate::memory;
 use crate::report::statistics::{deviation, mean};
 use crate::report::summary::stopped;
@@ -175,6 +175,8 @@ struct Runs {
     /// Costs of the valid tours.
     costs: Vec<f64>,
     best: Option<Best>,
+    /// The unit of costs.
+    unit: Unit,
     /// Their reports, if there is a page of them.
     reports: Vec<Report>,
     /// Whether the best tour was not written yet.
@@ -248,20 +250,25 @@ impl<'a> Statistics<'a> {
         }
     }
 
-    fn line(&self) -> String {
+    /// Says it in a line, with costs in the same unit as those of single runs.
+    fn line(&self, unit: Unit) -> String {
         let Statistics { instance, runs, without_tour, .. } = self;
         let (Some(mean), Some(best), Some(seed), Some(worst)) =
             (self.mean, self.best, self.best_seed, self.worst)
         else {
             return format!("{instance}: no tour in {without_tour} runs");
         };
-        let deviation = self.standard_deviation.map_or_else(|| "-".to_owned(), |one| format!("{one:.2}"));
+        let shown = |cost: f64, own: String| if unit == Unit::Own { own } else { unit.show(cost.into()) };
+        let (best, worst) = (shown(best, best.to_string()), shown(worst, worst.to_string()));
+        let mean = shown(mean, format!("{mean:.2}"));
+        let deviation =
+            self.standard_deviation.map_or_else(|| "-".to_owned(), |one| shown(one, format!("{one:.2}")));
         let without = match without_tour {
             0 => String::new(),
             more => format!("; {more} more without a tour"),
         };
         format!(
-            "{instance}: {runs} runs, mean {mean:.2}, best {best} (seed {seed}), worst {worst}, standard deviation {deviation}{without}"
+            "{instance}: {runs} runs, mean {mean}, best {best} (seed {seed}), worst {worst}, standard deviation {deviation}{without}"
         )
     }
 }
@@ -508,6 +515,7 @@ impl Several<'_> {
         let best =
             Best { forbidden: report.forbidden.len(), cost: report.cost.as_f64(), seed, tour: solution.tour };
         let mut runs = entry.runs();
+        runs.unit = instance.unit();
         if best.forbidden == 0 {
             runs.costs.push(best.cost);
         }
@@ -622,7 +630,7 @@ impl Several<'_> {
         if let (Some(json), Some(output)) = (&mut ended.json, &outputs.json) {
             json_line(json, &line).and_then(|()| json.flush()).map_err(|cause| output.error(cause))?;
         }
-        if outputs.quiet { Ok(()) } else { self.say(&line.statistics.line()) }
+        if outputs.quiet { Ok(()) } else { self.say(&line.statistics.line(runs.unit)) }
     }
 }
 
