@@ -1,5 +1,6 @@
 //! The command reference, docs/reference.md, made from the definition of the command line.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use clap::{Arg, ArgAction, Command};
@@ -17,11 +18,16 @@ work together.
 pub fn markdown(mut program: Command) -> String {
     program.build();
     let mut text = HEAD.to_owned();
+    let mut tables = Tables::default();
     for command in commands(&program) {
-        describe(command, 2, &[], &mut text);
+        describe(command, 2, &[], (&mut tables, &mut text));
     }
     text
 }
+
+/// The tables with a heading so far: their rows, and the command that has them.
+#[derive(Default)]
+struct Tables(HashMap<String, String>);
 
 /// Those of a command's subcommands that are in the reference. `serve` is only in some builds, and has a page of its own.
 fn commands(of: &Command) -> Vec<&Command> {
@@ -38,7 +44,7 @@ fn arguments(of: &Command) -> Vec<&Arg> {
 }
 
 /// Describes a command below a heading of this level. Leaves out the arguments that are described above it.
-fn describe(command: &Command, level: usize, above: &[String], text: &mut String) {
+fn describe(command: &Command, level: usize, above: &[String], (tables, text): (&mut Tables, &mut String)) {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let name = usage.split([' ']).take(level).collect::<Vec<_>>().join(" ");
@@ -50,7 +56,7 @@ fn describe(command: &Command, level: usize, above: &[String], text: &mut String
         about.trim_end_matches('.')
     );
     let own = arguments(command);
-    table(own.into_iter().filter(|argument| !above.contains(&row(argument))), text);
+    tables.describe(&name, own.into_iter().filter(|argument| !above.contains(&row(argument))), text);
     let below = commands(command);
     let Some((first, others)) = below.split_first() else { return };
     let is_shared = |argument: &&Arg| {
@@ -59,38 +65,48 @@ fn describe(command: &Command, level: usize, above: &[String], text: &mut String
     let shared: Vec<&Arg> = arguments(first).into_iter().filter(is_shared).collect();
     if !others.is_empty() && !shared.is_empty() {
         let _ = write!(text, "\nEach of its commands has these options:\n");
-        table(shared.iter().copied(), text);
+        tables.describe(&name, shared.iter().copied(), text);
     }
     let shared: Vec<String> =
         if others.is_empty() { Vec::new() } else { shared.into_iter().map(row).collect() };
     for command in below {
-        describe(command, level + 1, &shared, text);
+        describe(command, level + 1, &shared, (tables, text));
     }
 }
 
-/// A table for each group of arguments.
-fn table<'a>(arguments: impl Iterator<Item = &'a Arg>, text: &mut String) {
-    let mut groups: Vec<(&str, String)> = Vec::new();
-    for argument in arguments {
-        let heading = argument.get_help_heading().unwrap_or_default();
-        let at = groups.iter().position(|(name, _)| *name == heading).unwrap_or_else(|| {
-            groups.push((heading, String::new()));
-            groups.len() - 1
-        });
-        groups[at].1 += &row(argument);
-    }
-    for (heading, rows) in groups {
-        if !heading.is_empty() {
-            let _ = write!(text, "\n**{heading}**\n");
+impl Tables {
+    /// Adds a table for each group of a command's arguments, or a link to the command that has the same table.
+    fn describe<'a>(&mut self, name: &str, arguments: impl Iterator<Item = &'a Arg>, text: &mut String) {
+        let mut groups: Vec<(&str, String)> = Vec::new();
+        for argument in arguments {
+            let heading = argument.get_help_heading().unwrap_or_default();
+            let at = groups.iter().position(|(name, _)| *name == heading).unwrap_or_else(|| {
+                groups.push((heading, String::new()));
+                groups.len() - 1
+            });
+            groups[at].1 += &row(argument);
         }
-        let _ = write!(text, "\n| option | meaning | values |\n| --- | --- | --- |\n{rows}");
+        for (heading, rows) in groups {
+            if !heading.is_empty() {
+                if let Some(other) = self.0.get(&rows) {
+                    let anchor = other.replace(' ', "-");
+                    let _ = write!(text, "\n**{heading}**: as for [{other}](#{anchor}).\n");
+                    continue;
+                }
+                let _ = write!(text, "\n**{heading}**\n");
+                self.0.insert(rows.clone(), name.to_owned());
+            }
+            let _ = write!(text, "\n| option | meaning | values |\n| --- | --- | --- |\n{rows}");
+        }
     }
 }
 
 fn row(argument: &Arg) -> String {
     let long = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-    let paragraphs = long.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let meaning = paragraphs.collect::<Vec<_>>().join(". ").replace('<', "&lt;");
+    let escaped = long.replace('<', "&lt;");
+    let paragraphs =
+        escaped.split("\n\n").map(|text| text.lines().map(str::trim).collect::<Vec<_>>().join("<br>"));
+    let meaning = paragraphs.collect::<Vec<_>>().join(". ");
     let short = argument.get_short().map(|short| format!("`-{short}`, ")).unwrap_or_default();
     let takes_values = matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
     let mut values = Vec::new();
