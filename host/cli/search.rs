@@ -50,10 +50,10 @@ enum What {
         /// A QAPLIB file
         #[arg(value_name = "FILE", required_unless_present = "uniform")]
         file: Option<PathBuf>,
-        /// Instead of a file: a random instance of so many places, uniform as Taillard's, of the search's seed
+        /// Instead of a file: a random instance with this many places, uniform like Taillard's, made from the search's seed
         #[arg(long, value_name = "N", conflicts_with = "file")]
         uniform: Option<u32>,
-        /// How the changes of exchanges are known
+        /// How the cost changes of exchanges are found
         #[arg(long, value_enum, default_value_t = Changes::default())]
         changes: Changes,
         #[command(flatten)]
@@ -67,7 +67,7 @@ enum What {
         /// Columns
         #[arg(long, value_name = "N")]
         n: u32,
-        /// Hamming distance of neighbours, of vnd and vns the largest; 1 for annealing and 2 for others if not given
+        /// Hamming distance of neighbours (with vnd and vns, the largest one); if not given, 1 for annealing and else 2
         #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=3))]
         distance: Option<u32>,
         /// Seed of the instance
@@ -102,7 +102,7 @@ enum What {
         /// A file of positive integers
         #[arg(value_name = "FILE", required_unless_present = "numbers")]
         file: Option<PathBuf>,
-        /// Instead of a file: so many random numbers up to 1,000,000, of the search's seed
+        /// Instead of a file: this many random numbers up to 1,000,000, made from the search's seed
         #[arg(long, value_name = "N", conflicts_with = "file")]
         numbers: Option<u32>,
         /// Number of sets
@@ -111,15 +111,15 @@ enum What {
         #[command(flatten)]
         common: Box<Common>,
     },
-    /// Maximum cut: two sides of a graph, with heavy edges between them; costs are weights of cuts, negated
+    /// Maximum cut: divide a graph in two, with heavy edges between the sides; the cost is the negated weight of the cut
     MaxCut {
-        /// A graph: nodes, edges, and two nodes and a weight for each edge
+        /// A graph: the numbers of nodes and edges, then two nodes and a weight for each edge
         #[arg(value_name = "FILE", required_unless_present = "nodes")]
         file: Option<PathBuf>,
-        /// Instead of a file: a random graph of so many nodes, with edges of weight 1, of the search's seed
+        /// Instead of a file: a random graph with this many nodes and edges of weight 1, made from the search's seed
         #[arg(long, value_name = "N", conflicts_with = "file")]
         nodes: Option<u32>,
-        /// Edges of a node of a random graph, on the average
+        /// Average number of edges of a node in a random graph
         #[arg(long, value_name = "N", default_value_t = 6, conflicts_with = "file")]
         degree: u32,
         #[command(flatten)]
@@ -139,7 +139,7 @@ struct FunctionArgs {
     /// 0 < h < 1: how much smaller each term is
     #[arg(long = "holder", value_name = "F", default_value_t = 0.25)]
     h: f64,
-    /// Neighbours: one in each of so many shells
+    /// Number of neighbours, one in each shell
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     neighbors: u32,
     /// Radius of the neighbourhood; 1 / dimensions if not given
@@ -151,7 +151,7 @@ struct FunctionArgs {
 }
 
 impl FunctionArgs {
-    /// The function of so many dimensions.
+    /// Returns the function with this many dimensions.
     fn task(&self, dimensions: u32) -> Result<Task> {
         let FunctionArgs { terms, b, h, precision, .. } = *self;
         let radius = self.radius.unwrap_or(1.0 / dimensions as f32);
@@ -209,10 +209,10 @@ struct StopArgs {
     /// After this time, such as 10s or 2m
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// After so many iterations of each walk
+    /// After this many iterations of each walk
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
     iterations: Option<u64>,
-    /// At a solution that costs no more; a cost that no solution beats always ends a search
+    /// At this cost or less; a search always ends at a cost that is known to be the least
     #[arg(long, value_name = "COST", allow_negative_numbers = true)]
     target: Option<Cost>,
 }
@@ -235,10 +235,10 @@ struct Outputs {
     /// Everything about the run, and the solution, as JSON
     #[arg(long, value_name = "FILE|-")]
     json: Option<Output>,
-    /// The solution: a QAPLIB solution, a TSPLIB tour, else a value a line
+    /// The solution: a QAPLIB solution, a TSPLIB tour, or else one value per line
     #[arg(long, value_name = "FILE|-")]
     solution: Option<Output>,
-    /// Write the search to this file now and then, for --resume
+    /// Write the search to this file at regular intervals, for --resume
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<Output>,
     /// Time between checkpoints; there is another one at the end

@@ -141,7 +141,7 @@ pub(super) struct BeginArgs {
 pub(super) struct StopArgs {
     /// After this time of each run, such as 10s or 2m
     ///
-    /// That of a single run counts from the start of the command
+    /// The time of a single run counts from the start of the command
     #[arg(long, value_parser = duration)]
     pub(super) time: Option<Duration>,
     /// After this many iterations, such as 1000, or 10n for ten times the number of nodes; with lk and ils, kicks of each tour;
@@ -197,21 +197,21 @@ pub(super) struct Outputs {
     /// Write the proof, for `check --certificate`; implies --prove
     #[arg(long, value_name = "FILE")]
     pub(super) certificate: Option<Output>,
-    /// Write the run to this file now and then, for --resume
+    /// Write the run to this file at regular intervals, for --resume
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<Output>,
     /// Time between checkpoints; there is another one at the end
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "checkpoint", default_value = "30s")]
     pub(super) every: Duration,
-    /// Show a chart of the run and who does what; q ends the run
+    /// Show a live chart of the run and of each thread and GPU; q ends it
     ///
-    /// Where the standard error is no terminal, or one that only prints (TERM=dumb), as without it
+    /// It has no effect if the standard error is not a terminal, or one that only prints (TERM=dumb)
     #[arg(long, conflicts_with = "quiet")]
     pub(super) live: bool,
     /// Show no progress and no summary
     #[arg(long, short)]
     pub(super) quiet: bool,
-    /// Show counters and the layout of the work in the summary, too
+    /// Also show counters and the layout of the work in the summary
     #[arg(long, short, conflicts_with = "quiet")]
     pub(super) verbose: bool,
 }

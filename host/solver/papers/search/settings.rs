@@ -7,7 +7,7 @@ use crate::engine::{AskedShape, Cost, WalksSpec};
 use crate::solver::SolveError;
 use crate::solver::settings::{Kind, Settings, Typed, at_least, choices, from_to, inside, is, settings};
 
-/// Which neighbour a walk goes to.
+/// How a walk chooses the next neighbour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -50,7 +50,7 @@ impl Strategy {
     }
 }
 
-/// Which better neighbour a descent goes to.
+/// Which better neighbour a descent takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -86,33 +86,33 @@ settings! {
     /// Settings of a neighbourhood search; what is `None` is left to the problem. The defaults are one walk that never restarts:
     /// `antwarp search` itself chooses the number of walks, and how they restart, where neither is given.
     pub struct SearchSettings = "search", "Neighbourhood search" {
-        /// Which neighbour a walk goes to
+        /// How a walk chooses the next neighbour
         pub strategy: Strategy = Strategy::default(), is_common: true;
         /// Number of walks
         pub walks: u32 = 1, range: from_to(1, 1 << 20), is_common: true,
             otherwise: "chosen by the number of neighbours and the backend; 1 if the host chooses moves";
-        /// Seed of all random numbers: the same seed gives the same solution after as many iterations
+        /// Seed of all random numbers: the same seed and number of iterations give the same solution
         pub seed: u64 = 1, is_common: true;
-        /// Every so many iterations, walks compare their best solutions in pairs, and both continue from the better one
+        /// After each interval of this many iterations, walks compare their best solutions in pairs, and both continue from the better one
         pub cooperate: Option<u64> = None, range: at_least(1), otherwise: "never";
-        /// Every so many iterations, a walk restarts near its best solution
+        /// After each interval of this many iterations, a walk restarts near its best solution
         pub restart: Option<u64> = None, range: at_least(1), only: &[is("strategy", "tabu")],
             otherwise: "50 for each element; in qap 20, or 5000 in all with more than 50 places and no structure; never with `walks` or \
                         `cooperate`";
-        /// In qap with several walks: a walk restarts from a child of its best solution and a neighbouring walk's
+        /// In qap with several walks: restart a walk from a child of its best solution and that of a neighbouring walk
         pub recombine: bool = false, only: &[is("strategy", "tabu")],
             otherwise: "on in qap if none of `walks`, `restart` and `cooperate` is given, except with more than 50 places and no structure";
         /// Fewest and most iterations that something is tabu
         pub tenure: Option<(u32, u32)> = None, value_name: "LOW,HIGH", range: from_to(0, 1 << 24),
             only: &[is("strategy", "tabu")], otherwise: "by the encoding and by how walks restart";
-        /// A move whose elements have not been tabu for so many iterations is preferred to all others
+        /// A move whose elements have not been tabu for this many iterations is preferred to all others
         pub aspiration: Option<u32> = None, only: &[is("strategy", "tabu")],
             otherwise: "5 times the square of the number of elements, at least 1000";
         /// How many of the problem's neighbourhoods descents go through, the first ones; all if not given
         pub neighborhoods: Option<u32> = None, range: at_least(1), is_internal: true;
-        /// Which better neighbour a descent goes to
+        /// Which better neighbour a descent takes
         pub improvement: Improvement = Improvement::default(), only: &[is("strategy", DESCENTS)];
-        /// Most descents of a walk
+        /// Maximum number of descents of a walk
         pub descents: Option<u32> = None, range: at_least(1), only: &[is("strategy", DESCENTS)], otherwise: "no limit";
         /// Random moves: with ils after each descent, with vns at most after each descent, with tabu at most when a walk restarts
         pub kicks: Option<u32> = None, range: from_to(0, 1 << 16), only: &[is("strategy", "tabu|ils|vns")],
@@ -123,17 +123,17 @@ settings! {
         /// Iterations from the first temperature to the last; then cooling starts again
         pub cooling: Option<u64> = None, range: at_least(1), only: &[is("strategy", "annealing")],
             otherwise: "the limit of iterations; without one, 100 for each neighbour, at least 100000";
-        /// Where the next neighbour is chosen; the host can only choose for a single walk of tabu or hill-climbing
+        /// Where the next neighbour is chosen; the host can choose only for a single walk of tabu or hill-climbing
         pub selection: Chooser = Chooser::default();
         /// A solution of this cost ends the search
         pub target: Option<Cost> = None, is_internal: true;
         /// Blocks of a walk on a GPU, threads on a CPU
-        pub blocks: Option<u32> = None, range: at_least(1), otherwise: "tried out";
+        pub blocks: Option<u32> = None, range: at_least(1), otherwise: "measured";
         /// Threads of a block, a multiple of 32
-        pub block_threads: Option<u32> = None, range: at_least(32), otherwise: "tried out";
-        /// Try out blocks and threads again instead of taking what was found before
+        pub block_threads: Option<u32> = None, range: at_least(32), otherwise: "measured";
+        /// Measure blocks and threads again instead of using what was found before
         pub retune: bool = false;
-        /// Try out every multiple of 32 threads with every number of blocks that is tried (the paper's way)
+        /// Measure every multiple of 32 threads with each number of blocks (the paper's method)
         pub retune_all: bool = false;
     }
 }
