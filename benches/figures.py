@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/algorithms/lin-kernighan.md from small random instances: a move, changes that are merged, and edge assembly.
+"""Draws the pictures of docs/algorithms/lin-kernighan.md from small random instances: a move, a team's search for one, changes that are
+merged, and edge assembly.
 
     python3 benches/figures.py -o docs/algorithms
 """
@@ -253,7 +254,79 @@ def ab_cycles(of_a, of_b, rng):
     return found
 
 
-PICTURES = {"move.svg": a_move, "merge.svg": merged_changes, "edge-assembly.svg": edge_assembly}
+class Grid:
+    """A part of a picture, 260 units wide: the steps of a search level, one row for each path, in the order in which they are evaluated."""
+
+    def __init__(self, title, note, rows, beside):
+        self.title, self.note, self.rows, self.beside = title, note, rows, beside
+
+    def text(self, left):
+        """`rows` has for each path the label and the colour of each step, the colour empty if it is too far away to be evaluated."""
+        lines = [f'<text x="20" y="20" font-size="13" font-weight="bold">{self.title}</text>']
+        for row, steps in enumerate(self.rows):
+            for column, (label, colour) in enumerate(steps):
+                # Groups that are evaluated together are apart from each other.
+                x = 20 + 26 * column + 8 * (column // self.beside)
+                y = 50 + 44 * row
+                style = f'fill="{colour}"' if colour else 'fill="none" stroke="#aab7b8" stroke-dasharray="3,2"'
+                ink = "white" if colour else "#aab7b8"
+                lines.append(f'<rect x="{x}" y="{y}" width="22" height="26" rx="3" {style}/>')
+                lines.append(f'<text x="{x + 11}" y="{y + 17}" font-size="11" fill="{ink}" text-anchor="middle">{label}</text>')
+        for at, text in enumerate(self.note):
+            lines.append(f'<text x="20" y="{236 + 16 * at}" font-size="12">{text}</text>')
+        return "\n".join([f'<g transform="translate({left},0)">', *lines, "</g>"])
+
+
+def a_team():
+    """The steps of the second level of a search, and the member of a team that evaluates each."""
+    for seed in itertools.count(1):
+        rng = random.Random(seed)
+        places = [(rng.random(), rng.random()) for _ in range(40)]
+        tour = two_opt(places, range(40))
+        # A kick: a segment is reversed, and the search starts at one of its ends.
+        i = rng.randrange(2, 30)
+        tour[i : i + 6] = reversed(tour[i : i + 6])
+        near = [sorted((other for other in range(40) if other != node), key=lambda o: length(places, node, o))[:8] for node in range(40)]
+        t0, kept = tour[i], []
+        for path in (tour[i + 1 :] + tour[: i + 1], tour[:i][::-1] + tour[i:][::-1]):
+            t1, removed = path[0], length(places, t0, path[0])
+            for t2 in near[t1]:
+                at = path.index(t2)
+                if length(places, t1, t2) >= removed or at < 2 or t2 == t0:
+                    continue
+                for t3 in (path[at - 1], path[at + 1]):
+                    total_so_far = removed - length(places, t1, t2) + length(places, t2, t3)
+                    kept.append((total_so_far, t1, t2, t3))
+        kept = sorted(kept, reverse=True)[:4]
+        open_steps = [[length(places, t3, other) < sum_ for other in near[t3]] for sum_, _, _, t3 in kept]
+        named = [t0, *(path[3] for path in kept)]
+        apart = len(kept) == 4 and all(length(places, *pair) > 0.13 for pair in itertools.combinations(named, 2))
+        if apart and sum(map(sum, open_steps)) in range(16, 26) and any(sum(row) <= 4 for row in open_steps):
+            break
+    panel = Panel(places, "the second level of a search")
+    panel.draw(edges(tour), "#d5d8dc")
+    for (_, t1, t2, t3), row, colour in zip(kept, open_steps, PALETTE):
+        panel.draw({frozenset((t1, t2))}, KEPT, 1, "2,2")
+        panel.draw({frozenset((t3, other)) for other, is_open in zip(near[t3], row) if is_open}, colour, 1.5)
+    for number, (_, _, _, t3) in enumerate(kept):
+        panel.name(t3, "abcd"[number])
+    panel.name(t0, "t0")
+    of_warp, of_thread, batch = [], [], 0
+    for row, (steps, colour) in enumerate(zip(open_steps, PALETTE)):
+        of_warp.append([(8 * row + at, colour if is_open else "") for at, is_open in enumerate(steps)])
+        # A thread leaves out four neighbours if the nearest of them is too far away.
+        labels = []
+        for first in (0, 4):
+            batch += steps[first]
+            labels += [(batch if steps[first] else "", colour if is_open else "") for is_open in steps[first : first + 4]]
+        of_thread.append(labels)
+    warp = Grid("a warp: a lane for each step", ["all 32 at the same time; then", "reductions find the best"], of_warp, 8)
+    thread = Grid("a CPU thread: four side by side", [f"{batch} groups, one after the other,", "numbered in their order"], of_thread, 4)
+    legend = [(colour, "", f"steps of path {name}") for colour, name in zip(PALETTE, "abcd")]
+    return picture([panel, warp, thread], [*legend, ("#aab7b8", "3,2", "too far to gain")])
+
+
+PICTURES = {"move.svg": a_move, "team.svg": a_team, "merge.svg": merged_changes, "edge-assembly.svg": edge_assembly}
 
 
 def main():
