@@ -318,13 +318,8 @@ const WORDS: [(&str, &str); 14] = [
     ("looked-at", "evaluated"),
 ];
 /// Pages that are still to be rewritten.
-const OLD: [&str; 8] = [
-    "docs/algorithms/acs.md",
-    "docs/algorithms/genetic.md",
-    "docs/algorithms/ils.md",
-    "docs/algorithms/mmas.md",
+const OLD: [&str; 3] = [
     "docs/algorithms/proofs.md",
-    "docs/algorithms/search.md",
     "docs/papers",
     "docs/performance.md",
 ];
