@@ -24,24 +24,24 @@ use crate::engine::{
 };
 use crate::solver::SolveError;
 
-/// What a search found whose choices were the host's, and where its time went.
+/// The result of a search in which the host chose the moves, and where its time went.
 #[derive(Clone, Debug)]
 pub struct Chosen<S> {
     /// What was found.
     pub found: Found<S>,
-    /// Copies to and from the device.
+    /// Time of copies to and from the device.
     pub copies: Duration,
-    /// Looking at neighbours.
+    /// Time of evaluating neighbours.
     pub kernels: Duration,
-    /// Choosing, and making neighbours.
+    /// Time of choosing moves, and of making neighbours.
     pub host: Duration,
 }
 
-/// As [`search`](super::search), but that the host chooses; with [`Chooser::HostGenerates`] it also makes all neighbours, and the
-/// backend looks at what it is given (Luong et al. 2013, section 3.1, the first approach).
+/// As [`search`](super::search), except that the host chooses the moves. With [`Chooser::HostGenerates`] it also makes all
+/// neighbours, and the backend evaluates what it is given (Luong et al. 2013, section 3.1, the first approach).
 ///
 /// # Errors
-/// As there; also if the settings do not leave the choice to the host.
+/// As [`search`](super::search); also if the settings do not let the host choose.
 pub fn choose_on_host<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
@@ -128,7 +128,7 @@ pub(super) fn choose_in_contact<P: OnThreads>(
     Ok(Chosen { found, copies, kernels, host: choices.choosing })
 }
 
-/// A view of a walk's arrays. There are no notes, and what is called here looks at none.
+/// Returns a view of a walk's arrays. It has no notes, and nothing called here reads any.
 fn walk<E: Copy>(solution: &mut [E], traces: &mut [u32], stream: Stream) -> Walk<E> {
     // SAFETY: the arrays are one function's alone while it has the view.
     unsafe {
@@ -150,7 +150,7 @@ fn clock(rules: &WalkRules, iterations: u64, traces: &[u32]) -> Clock {
     }
 }
 
-/// Where the walk goes next.
+/// The chosen neighbour.
 #[derive(Clone, Copy)]
 struct Next {
     neighbor: u64,
@@ -193,7 +193,7 @@ impl<P: OnThreads> Choices<'_, P> {
     /// Continues with a walk of a state.
     ///
     /// # Errors
-    /// If it is not one of such a walk.
+    /// If the state is not one of such a walk.
     fn resume(&mut self, state: &mut State) -> Result<(), BackendError> {
         let moves = self.problem.moves();
         let n = moves.elements() as usize;
@@ -210,7 +210,7 @@ impl<P: OnThreads> Choices<'_, P> {
         Ok(())
     }
 
-    /// Looks at the neighbours, and chooses the best one that the walk may go to; none if that was cut short.
+    /// Evaluates the neighbours, and chooses the best one that the walk may go to; none if it was interrupted.
     fn look(&mut self, enough: Enough) -> Result<(), BackendError> {
         self.rules.end = self.iterations;
         self.next = None;
@@ -253,7 +253,7 @@ impl<P: OnThreads> Choices<'_, P> {
         Ok(())
     }
 
-    /// Makes all neighbours, if there is room for them; false if it was enough before.
+    /// Makes all neighbours, if there is memory for them. Returns false if it was interrupted.
     fn generate(&mut self, enough: Enough) -> bool {
         let (begin, moves) = (Instant::now(), self.problem.moves());
         let stream = iteration_stream(self.rules.seed, self.iterations, 0);
@@ -269,7 +269,7 @@ impl<P: OnThreads> Choices<'_, P> {
         true
     }
 
-    /// Takes note of the solution, of this cost, if it is the best so far.
+    /// Remembers the solution, which has this cost, if it is the best so far.
     fn note(&mut self, own: P::Cost) {
         if self.best_cost.is_none_or(|best| own.key() < best.key()) {
             (self.best_cost, self.best_iteration) = (Some(own), self.iterations);
@@ -277,7 +277,7 @@ impl<P: OnThreads> Choices<'_, P> {
         }
     }
 
-    /// Goes where [`Choices::look`] chose to go.
+    /// Makes the move that [`Choices::look`] chose.
     fn go(&mut self, next: Next) {
         let choosing = Instant::now();
         let moves = self.problem.moves();
@@ -309,7 +309,7 @@ impl<P: OnThreads> Choices<'_, P> {
         self.choosing += choosing.elapsed();
     }
 
-    /// Whether all descents are over.
+    /// Returns whether all descents are over.
     fn has_descended(&self) -> bool {
         self.rules.descents != 0 && self.descents >= self.rules.descents
     }

@@ -44,13 +44,13 @@ pub struct Found<S> {
     pub solution: S,
     /// Its cost, computed from nothing but the solution.
     pub cost: Cost,
-    /// The best cost of each walk that has begun.
+    /// The best cost of each walk that has started.
     pub costs: Vec<Cost>,
-    /// Iterations of a walk.
+    /// Iterations of each walk.
     pub iterations: u64,
     /// Iterations of the best walk until it found the solution.
     pub best_iteration: u64,
-    /// Neighbours looked at, by all walks.
+    /// Evaluated neighbours, of all walks.
     pub evaluations: u64,
     /// Local optima, of all walks.
     pub descents: u64,
@@ -60,21 +60,21 @@ pub struct Found<S> {
     pub setup_seconds: f64,
     /// Why it ended.
     pub stopped_by: StopReason,
-    /// How the backend did it.
+    /// How the backend laid out the work.
     pub layout: String,
-    /// What went wrong on the way, if this is the best until then.
+    /// The failure that ended the search early, if there was one; the solution is the best one found before it.
     pub failure: Option<String>,
 }
 
 impl<S> Found<S> {
-    /// The same for a run that began so much before.
+    /// Returns the same for a run that started this much earlier.
     #[must_use]
     pub fn begun_before(self, time: Duration) -> Found<S> {
         let spent = time.as_secs_f64();
         Found { seconds: self.seconds + spent, setup_seconds: self.setup_seconds + spent, ..self }
     }
 
-    /// The same with another view of the solution.
+    /// Returns the same with the solution converted.
     pub fn map<T>(self, view: impl FnOnce(S) -> T) -> Found<T> {
         Found {
             solution: view(self.solution),
@@ -93,11 +93,11 @@ impl<S> Found<S> {
     }
 }
 
-/// Searches for a solution of least cost. The target is the settings' own; iterations are those of each walk. Where the backend has
-/// several GPUs there are as many walks on each.
+/// Searches for a solution of least cost. The target is that of the settings; the limit of iterations applies to each walk. If
+/// the backend has several GPUs, each has as many walks as the settings say.
 ///
 /// # Errors
-/// If settings are out of range, the backend fails before there is a solution, or it returns a solution that is none.
+/// If settings are out of range, if the backend fails before there is a solution, or if it returns an invalid solution.
 pub fn search<P: OnThreads>(
     backend: &Backend,
     tables: &Tables,
@@ -112,12 +112,12 @@ pub fn search<P: OnThreads>(
 pub struct Contact<'a> {
     /// Observes the search.
     pub observe: &'a mut dyn Observe<Cost, ()>,
-    /// The searches that it continues, or `None` to start anew.
+    /// The searches that it continues; `None` to start from random solutions.
     pub resumed: Option<Runs<Cost>>,
 }
 
 impl<'a> Contact<'a> {
-    /// Observes a search that starts anew.
+    /// Makes the contact of a search that starts from random solutions.
     pub fn new(observe: &'a mut dyn Observe<Cost, ()>) -> Contact<'a> {
         Contact { observe, resumed: None }
     }
@@ -149,7 +149,7 @@ fn search_in_contact<P: OnThreads>(
     found.map_err(|error| error.with_remedy("fewer walks (`walks`)"))
 }
 
-/// Keeps solutions from an observer, which need not know their type.
+/// Hides solutions from an observer, which then need not know their type.
 struct Solutionless<'a>(&'a mut dyn Observe<Cost, ()>);
 
 impl<B> Observe<Cost, B> for Solutionless<'_> {
@@ -245,18 +245,18 @@ fn search_on_one<P: OnThreads>(
     })
 }
 
-/// The random solution with which the first walk begins, after so many descents.
+/// Returns the random solution from which the first walk starts after this many descents.
 fn random<P: OnThreads>(problem: &P, seed: u64, descents: u32) -> Vec<Element<P>> {
     let moves = problem.moves();
     (0..moves.elements()).map(|i| random_solution(&moves, seed, descents, 0, i)).collect()
 }
 
-/// How many of a problem's neighbourhoods are gone through.
+/// Returns how many of a problem's neighbourhoods a descent uses.
 fn levels<P: Problem>(problem: &P, settings: &SearchSettings) -> u32 {
     settings.neighborhoods.unwrap_or(u32::MAX).min(problem.moves().levels())
 }
 
-/// Refuses problems whose solutions have no neighbours in one of so many neighbourhoods.
+/// Rejects problems whose solutions have no neighbours in one of this many neighbourhoods.
 fn check_neighbors<P: Problem>(problem: &P, levels: u32) -> Result<(), SolveError> {
     let is_empty = |level| problem.moves().level(level).0 == problem.moves().level(level).1;
     if (0..levels).any(is_empty) {
@@ -265,8 +265,8 @@ fn check_neighbors<P: Problem>(problem: &P, levels: u32) -> Result<(), SolveErro
     Ok(())
 }
 
-/// The walk with the best solution; among equally good ones that which found it in the fewest iterations, so that the answer does
-/// not depend on where batches end.
+/// Returns the walk with the best solution; among equally good ones the one that needed the fewest iterations, so that the
+/// answer does not depend on where batches end.
 fn best_of<P: Problem>(states: &[WalkState]) -> Option<usize> {
     let began = states.iter().enumerate().filter(|(_, state)| state.fresh == 0);
     began
@@ -274,7 +274,7 @@ fn best_of<P: Problem>(states: &[WalkState]) -> Option<usize> {
         .map(|(walk, _)| walk)
 }
 
-/// The cost of a solution, computed from nothing else.
+/// Computes the cost of a solution from nothing else.
 pub fn full_cost<P: Problem>(problem: &P, solution: &[Element<P>]) -> P::Cost {
     with_walk(problem, solution.to_vec(), |walk| {
         // SAFETY: the walk has what the problem asks for.
@@ -282,7 +282,7 @@ pub fn full_cost<P: Problem>(problem: &P, solution: &[Element<P>]) -> P::Cost {
     })
 }
 
-/// Calls `work` with a walk of one thread that stands at a solution.
+/// Calls `work` with a walk of one thread whose current solution is this one.
 fn with_walk<P: Problem, T>(
     problem: &P,
     mut solution: Vec<Element<P>>,
@@ -303,7 +303,7 @@ fn with_walk<P: Problem, T>(
     work(&walk)
 }
 
-/// The rules that settings ask for, with what they leave to the problem.
+/// Returns the rules of a walk: the settings, with defaults that depend on the problem.
 fn rules<P: OnThreads>(problem: &P, settings: &SearchSettings, stop: &Stop) -> Result<WalkRules, SolveError> {
     let moves = problem.moves();
     let n = moves.elements();
@@ -343,9 +343,9 @@ fn rules<P: OnThreads>(problem: &P, settings: &SearchSettings, stop: &Stop) -> R
     })
 }
 
-/// Fewest and most iterations that something is tabu, unless a user says otherwise. Where the list remembers what was where,
-/// Taillard's 0.9 n to 1.1 n; a wider range between restarts, which was better on his instances, and fewer behind a child. Where it
-/// remembers what was moved, which forbids more, about n / 10.
+/// Returns the fewest and most iterations for which something is tabu by default. If the list remembers what was where:
+/// Taillard's 0.9 n to 1.1 n, a wider range between restarts, which was better on his instances, and less after a child. If it
+/// remembers what was moved, which forbids more: about n / 10.
 fn tenures(n: u32, traces: u32, settings: &SearchSettings) -> (u32, u32) {
     match (traces > n, settings.restart) {
         (true, None) => (n * 9 / 10, n * 11 / 10 + 4),
@@ -355,8 +355,8 @@ fn tenures(n: u32, traces: u32, settings: &SearchSettings) -> (u32, u32) {
     }
 }
 
-/// First and last temperature: at the first, a mean rise is accepted by one in five; at the last, the smallest rise by one in a
-/// hundred.
+/// Returns the first and the last temperature: at the first, a mean rise is accepted with probability 1/5; at the last, the
+/// smallest rise with 1/100.
 fn temperatures<P: OnThreads>(problem: &P, seed: u64) -> (f32, f32) {
     let moves = problem.moves();
     let rises: Vec<f32> = with_walk(problem, random(problem, seed, 0), |walk| {
@@ -389,7 +389,7 @@ struct Batches<'a, P: OnThreads> {
     settings: &'a SearchSettings,
     rules: WalkRules,
     states: Vec<WalkState>,
-    /// Whether the last batch was not cut short.
+    /// Whether the last batch was complete.
     is_whole: bool,
 }
 
@@ -397,7 +397,7 @@ impl<P: OnThreads> Batches<'_, P> {
     /// Continues with the walks of a state.
     ///
     /// # Errors
-    /// If it is not one of such walks.
+    /// If the state is not one of such walks.
     fn resume(&mut self, problem: &P, state: &mut State) -> Result<(), BackendError> {
         let end = state.take_one(0_u64)?;
         let cooling = state.take_one(0_u64)?;
@@ -417,7 +417,8 @@ impl<P: OnThreads> Batches<'_, P> {
         self.walks.restore(saved)
     }
 
-    /// Where the next batch ends. Walks compare at fixed iterations, so that results do not depend on the length of batches.
+    /// Returns the iteration at which the next batch ends. Walks compare at fixed iterations, so results do not depend on
+    /// the length of batches.
     fn end(&self, units: u64, left: u64) -> u64 {
         let done = self.rules.end;
         let most = if self.settings.strategy == Strategy::Tabu { MOST_TABU } else { u64::MAX };
@@ -428,8 +429,8 @@ impl<P: OnThreads> Batches<'_, P> {
         end
     }
 
-    /// How far behind a walk its mate is where the next batch begins with restarts: the next walk and the one before, by turns, so
-    /// that what is good spreads slowly and walks far apart stay different.
+    /// Returns the distance from a walk to its mate if the next batch starts with restarts: the next walk and the one
+    /// before alternately, so that good parts spread slowly and distant walks stay different.
     fn mate(&self) -> u32 {
         let (done, walks) = (self.rules.end, self.rules.walks);
         match self.settings.restart.filter(|_| self.settings.recombine) {
@@ -439,7 +440,7 @@ impl<P: OnThreads> Batches<'_, P> {
         }
     }
 
-    /// Which walks meet at the beginning of the next batch.
+    /// Returns which walks compare at the start of the next batch.
     fn rival_bit(&self) -> u32 {
         let done = self.rules.end;
         let is_time = |every: &u64| done > 0 && done.is_multiple_of(*every);

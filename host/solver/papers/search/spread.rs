@@ -18,8 +18,8 @@ use crate::solver::side_by_side::{self, Hurry};
 /// The step of the draws of seeds.
 const SEEDS: u32 = u32::MAX - 1;
 
-/// As [`search`](super::search), with as many walks as the settings say on each backend. Once one has reached the target all end, but
-/// not so by a number of iterations: the run is the same every time.
+/// As [`search`](super::search), with as many walks as the settings say on each backend. Once one reaches the target all of
+/// them end, except in a run limited by iterations, which must be the same every time.
 ///
 /// # Errors
 /// As [`search`](super::search), if none has a solution.
@@ -58,13 +58,13 @@ pub(super) fn on_each<P: OnThreads>(
     best_of(ended)
 }
 
-/// The seed of a search; the first one keeps that of the settings.
+/// Returns the seed of a search; the first one has that of the settings.
 pub(super) fn seed(seed: u64, number: u32) -> u64 {
     let draws = Stream::new(seed, number, SEEDS).step(0);
     if number == 0 { seed } else { u64::from(draws.bits(0)) << 32 | u64::from(draws.bits(1)) }
 }
 
-/// The best of all, with the numbers of all; the first failure, if none is.
+/// Returns the best of all results, with the counts of all added up; the first failure, if there is no result.
 fn best_of<S>(ended: Vec<Result<Found<S>, SolveError>>) -> Result<Found<S>, SolveError> {
     let count = ended.len();
     let (mut best, mut failed): (Option<Found<S>>, Option<SolveError>) = (None, None);

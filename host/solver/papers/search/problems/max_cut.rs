@@ -13,29 +13,30 @@ use crate::memory;
 const MOST_NODES: u32 = 1 << 24;
 const MOST_EDGES: u32 = 1 << 30;
 
-/// The weights of a node's edges, without their signs, stay below this together: twice as much fits 32 bits.
+/// Limit of the sum of the absolute weights of a node's edges: twice as much fits 32 bits.
 const WEIGHT_LIMIT: i64 = 1 << 30;
 
 const LAYOUT: &str = "a graph is its numbers of nodes and of edges, and for each edge two different nodes, from 1, and a weight, \
     all whole numbers with blanks between them";
 
-/// A weighted graph. A solution is one byte a node: its side, 0 or 1.
+/// A weighted graph. A solution has one byte for each node: its side, 0 or 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaxCut {
-    /// What it is called: the name of its file up to the first point, or how it was generated.
+    /// Its name: that of its file up to the first point, or how it was generated.
     pub name: String,
     /// Number of nodes, 1 to 2^24.
     pub nodes: u32,
-    /// Two nodes from 0, the smaller first, and a weight: in ascending order, each pair of nodes at most once.
+    /// The edges: two nodes, numbered from 0, the smaller one first, and a weight; in ascending order, each pair of nodes
+    /// at most once.
     pub edges: Vec<(u32, u32, i32)>,
 }
 
 impl MaxCut {
-    /// Reads a graph from a file, gzip or not, in the format of Rinaldi's generator rudy, which the G-set has. Edges between the
-    /// same two nodes become one, which weighs as much as they do together.
+    /// Reads a graph from a file, which may be compressed by gzip, in the format of Rinaldi's generator rudy, which the
+    /// G-set uses. Edges between the same two nodes become one, whose weight is their sum.
     ///
     /// # Errors
-    /// If the file cannot be read, is no graph in this format or too large a one, or if weights are too large.
+    /// If the file cannot be read or is not in this format, or if the graph or its weights are too large.
     pub fn open(path: &Path) -> Result<MaxCut> {
         let bytes = numbers::load(
             path,
@@ -49,11 +50,11 @@ impl MaxCut {
         parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes)
     }
 
-    /// A graph of edges of weight 1 between random pairs of `nodes` nodes, so many that a node has `degree` edges on the average;
-    /// of equal pairs one is left. A seed gives the same everywhere.
+    /// Generates a graph of edges of weight 1 between random pairs of `nodes` nodes, with `degree` edges at a node on
+    /// average; duplicates are removed. A seed gives the same graph everywhere.
     ///
     /// # Errors
-    /// If there are not 2 to 2^24 nodes, or the degree is not below their number, or the graph is too large.
+    /// If `nodes` is not 2 to 2^24, if `degree` is not below it, or if the graph is too large.
     pub fn random(nodes: u32, degree: u32, seed: u64) -> Result<MaxCut> {
         let name = format!("max-cut-{nodes}-{degree}-s{seed}");
         let count = u64::from(nodes) * u64::from(degree) / 2;
@@ -80,10 +81,10 @@ impl MaxCut {
         Ok(MaxCut { name, nodes, edges })
     }
 
-    /// The weight of the edges between the sides.
+    /// Returns the weight of the edges between the sides.
     ///
     /// # Panics
-    /// If there is not one side a node.
+    /// If the solution does not have one side for each node.
     pub fn cut(&self, sides: &[u8]) -> i64 {
         assert_eq!(sides.len(), self.nodes as usize, "one side a node");
         let cut = self.edges.iter().filter(|&&(a, b, _)| sides[a as usize] != sides[b as usize]);
@@ -91,20 +92,21 @@ impl MaxCut {
     }
 }
 
-/// Bytes of a graph's edges.
+/// Returns the bytes of a graph's edges.
 fn bytes_of_edges(edges: u64) -> u64 {
     edges * size_of::<(u32, u32, i32)>() as u64
 }
 
-/// Bytes that it takes to lay a graph out: a number for each node is there four times on the way, both directions of an edge three times.
+/// Returns the bytes needed to lay out a graph: meanwhile there are four numbers for each node, and three copies of both
+/// directions of an edge.
 pub(super) fn bytes_of_tables(nodes: u32, edges: u64) -> u64 {
     16 * u64::from(nodes) + 3 * 16 * edges
 }
 
-/// Makes a graph of the bytes of a file; `file` stands in errors.
+/// Reads a graph from the bytes of a file; `file` is its name in errors.
 ///
 /// # Errors
-/// As [`MaxCut::open`], but for those of reading.
+/// As [`MaxCut::open`], except for errors of reading.
 pub fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<MaxCut> {
     let text = Text { file, bytes };
     let mut words = numbers::words(text);

@@ -37,8 +37,8 @@ use crate::solver::SolveError;
 /// Most elements of a permutation, so that places of elements fit 32 bits.
 const MOST_ELEMENTS: u32 = 1 << 15;
 
-/// Places up to which a CPU stores what exchanges change unless told otherwise: of more, noting it at the begin of each batch takes
-/// longer than a tenth of a second, and as long as it saves.
+/// Most places for which a CPU stores the changes of exchanges by default. With more, computing them at the start of each batch
+/// takes longer than a tenth of a second, and as long as they save.
 const MOST_NOTED: u32 = 450;
 
 /// How the changes of a QAP's exchanges are known.
@@ -104,15 +104,15 @@ pub enum Assignment {
     Reals(Vec<f64>),
 }
 
-/// A search that is over.
+/// The result of a search.
 pub struct Done {
     /// What was found.
     pub found: Found<Assignment>,
-    /// If the host chose: time of copies, of looking at neighbours, of choosing.
+    /// If the host chose the moves: the time of copies, of evaluating neighbours, of choosing.
     pub phases: Option<[Duration; 3]>,
 }
 
-/// What goes along with a search.
+/// What a search needs besides the problem.
 struct Order<'a, 'o> {
     begin: Instant,
     backend: &'a Backend,
@@ -149,7 +149,7 @@ fn integers<T: Into<i64>>(solution: Vec<T>) -> Assignment {
 }
 
 impl Task {
-    /// The instance's name.
+    /// Returns the instance's name.
     pub fn name(&self) -> String {
         match self {
             Task::Qap(qap, _) => qap.name.clone(),
@@ -161,8 +161,8 @@ impl Task {
         }
     }
 
-    /// The user's cost of a solution, of its cost inside: a tour's is in the instance's own unit. None for a tour that may have a
-    /// forbidden pair.
+    /// Converts an internal cost to the user's cost: that of a tour is in the unit of its instance. `None` for a tour that
+    /// may have a forbidden pair.
     pub fn user_cost(&self, inside: Cost) -> Option<Cost> {
         match (self, inside) {
             (Task::Tour(instance, _), Cost::Whole(cost)) => {
@@ -172,7 +172,7 @@ impl Task {
         }
     }
 
-    /// The highest cost inside of solutions that cost at most `target` in the user's unit.
+    /// Returns the highest internal cost of solutions that cost at most `target` in the user's unit.
     pub fn inside(&self, target: Cost) -> Cost {
         match self {
             Task::Tour(instance, _) if !instance.is_as_given() => {
@@ -182,7 +182,7 @@ impl Task {
         }
     }
 
-    /// The problem's name, as on the command line.
+    /// Returns the problem's name, as on the command line.
     pub fn problem(&self) -> &'static str {
         match self {
             Task::Qap(..) => "qap",
@@ -194,7 +194,7 @@ impl Task {
         }
     }
 
-    /// Elements of a solution.
+    /// Returns the number of elements of a solution.
     pub fn elements(&self) -> u32 {
         match self {
             Task::Qap(qap, _) => qap.n,
@@ -242,7 +242,7 @@ impl Task {
         })
     }
 
-    /// Number of neighbours of a solution.
+    /// Returns the number of neighbours of a solution.
     pub fn neighbors(&self) -> u64 {
         use antwarp_core::combinations::{pairs, triples};
         let n = self.elements();
@@ -256,7 +256,7 @@ impl Task {
         }
     }
 
-    /// How many neighbourhoods variable descents go through, that of [`Task::neighbors`] the last.
+    /// Returns how many neighbourhoods variable descents use; the last one is that of [`Task::neighbors`].
     pub fn neighborhoods(&self) -> u32 {
         match self {
             Task::Perceptron(_, distance) => *distance,
@@ -265,7 +265,7 @@ impl Task {
         }
     }
 
-    /// The cost that no solution beats, or the best one that was published.
+    /// Returns the cost that no solution beats, or the best published one.
     pub fn best_known(&self) -> Option<BestKnown> {
         match self {
             Task::Qap(qap, _) => qap.best_known(),
@@ -275,7 +275,8 @@ impl Task {
         }
     }
 
-    /// Searches. The cost of what is found is computed once more from the instance.
+    /// Searches for a solution of least cost. The cost of the result is computed again from the instance, by other code
+    /// (except for Weierstrass functions).
     ///
     /// # Errors
     /// As [`search`](super::search); also if the instance is too large to be searched.
@@ -388,7 +389,7 @@ impl Task {
         Ok(done)
     }
 
-    /// Computes the cost from the instance, by code that the search does not use.
+    /// Checks the cost against the instance, by code that the search does not use.
     fn verify(&self, found: &Found<Assignment>, backend: &Backend) -> Result<(), SolveError> {
         let wrong = |what: String| SolveError::Wrong { backend: backend.machine().backend, what };
         let Assignment::Integers(solution) = &found.solution else { return Ok(()) };
@@ -420,7 +421,7 @@ impl Task {
     }
 }
 
-/// The bytes of 32-bit words.
+/// Returns the bytes of 32-bit words.
 fn of_words<T: Copy + Into<i64>>(words: &[T]) -> Vec<u8> {
     words.iter().flat_map(|&word| (word.into() as u32).to_ne_bytes()).collect()
 }

@@ -8,13 +8,13 @@ use antwarp_core::papers::problem::Shape;
 use crate::engine::Tables;
 use crate::instance::{InstanceError, Result, Room, Text, generate, numbers};
 
-/// Numbers of sets that we take: a set's number fits a byte.
+/// The allowed numbers of sets: a set's number fits a byte.
 const SETS: RangeInclusive<u32> = 2..=256;
 
-/// All numbers together stay below this, and so costs below its square, 2^60.
+/// Limit of the sum of all numbers; costs are below its square, 2^60.
 const SUM_LIMIT: i64 = 1 << 30;
 
-/// Numbers of a file, at most.
+/// Most numbers in a file.
 const MOST_NUMBERS: u64 = 1 << 22;
 
 /// Generated numbers are 1 to this.
@@ -23,23 +23,23 @@ const LARGEST_NUMBER: u32 = 1_000_000;
 const LAYOUT: &str =
     "a file of numbers holds whole numbers above 0 with blanks between them, and nothing else";
 
-/// Numbers to put into sets. An assignment is one byte a number: its set, from 0.
+/// Numbers to be divided into sets. An assignment has one byte for each number: its set, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// What it is called: the name of its file up to the first point, or how it was generated.
+    /// Its name: that of its file up to the first point, or how it was generated.
     pub name: String,
-    /// The numbers, all above 0, one at least. Their sum is below 2^30.
+    /// The numbers: at least one, all above 0, with a sum below 2^30.
     pub numbers: Vec<i64>,
     /// Number of sets, 2 to 256.
     pub sets: u32,
 }
 
 impl Partition {
-    /// Reads the numbers to put into `sets` sets from a file, gzip or not.
+    /// Reads the numbers to be divided into `sets` sets from a file, which may be compressed by gzip.
     ///
     /// # Errors
-    /// If the file cannot be read, holds anything but whole numbers above 0 or none of them, if their sum is 2^30
-    /// or more, or if sets is not 2 to 256.
+    /// If the file cannot be read, is empty or contains anything but whole numbers above 0, if their sum is 2^30 or more,
+    /// or if `sets` is not 2 to 256.
     pub fn open(path: &Path, sets: u32) -> Result<Partition> {
         let bytes =
             numbers::load(path, "give the path of a file of whole numbers with blanks between them", |_| {
@@ -48,10 +48,11 @@ impl Partition {
         parse(&path.to_string_lossy(), &crate::instance::source::stem(path), &bytes, sets)
     }
 
-    /// `count` random numbers from 1 to 1,000,000, to put into `sets` sets; a seed gives the same everywhere.
+    /// Generates `count` random numbers from 1 to 1,000,000, to be divided into `sets` sets. A seed gives the same numbers
+    /// everywhere.
     ///
     /// # Errors
-    /// If count is 0 or so large that the sum is 2^30 or more (at about 2,150), or if sets is not 2 to 256.
+    /// If `count` is 0 or so large that the sum is 2^30 or more (at about 2,150), or if `sets` is not 2 to 256.
     pub fn uniform(count: u32, sets: u32, seed: u64) -> Result<Partition> {
         let name = format!("partition-{count}-{sets}-s{seed}");
         check_sets(&name, sets)?;
@@ -72,10 +73,10 @@ impl Partition {
         Ok(Partition { name, numbers, sets })
     }
 
-    /// The sum of the numbers of each set.
+    /// Returns the sum of the numbers of each set.
     ///
     /// # Panics
-    /// If the assignment has not one set a number, or a set that there is not.
+    /// If the assignment does not have one set for each number, or has a set that does not exist.
     pub fn set_sums(&self, assignment: &[u8]) -> Vec<i64> {
         assert_eq!(assignment.len(), self.numbers.len(), "one set a number");
         let mut sums = vec![0; self.sets as usize];
@@ -85,7 +86,7 @@ impl Partition {
         sums
     }
 
-    /// The sum over all sets of the square of the set's sum: the smaller, the more equal they are.
+    /// Returns the cost: the squares of the sets' sums, added up. It is smallest if the sums are equal.
     ///
     /// # Panics
     /// As [`Partition::set_sums`].
@@ -93,7 +94,7 @@ impl Partition {
         self.set_sums(assignment).iter().map(|sum| sum * sum).sum()
     }
 
-    /// The largest sum of a set less the smallest.
+    /// Returns the largest sum of a set minus the smallest.
     ///
     /// # Panics
     /// As [`Partition::set_sums`].
@@ -104,10 +105,10 @@ impl Partition {
     }
 }
 
-/// Makes an instance of the bytes of a file of numbers; `file` stands in errors.
+/// Reads an instance from the bytes of a file of numbers; `file` is its name in errors.
 ///
 /// # Errors
-/// As [`Partition::open`], but for those of reading.
+/// As [`Partition::open`], except for errors of reading.
 pub fn parse(file: &str, name: &str, bytes: &[u8], sets: u32) -> Result<Partition> {
     check_sets(file, sets)?;
     let text = Text { file, bytes };

@@ -10,25 +10,25 @@ use crate::engine::Tables;
 use crate::instance::{self, InstanceError, generate};
 use crate::solver::SolveError;
 
-/// What a negative product costs, times twice its absolute value (L. R. Knudsen, W. Meier: Cryptanalysis of an
+/// The cost of a negative product is this times twice its absolute value (L. R. Knudsen, W. Meier: Cryptanalysis of an
 /// identification scheme based on the permuted perceptron problem, EUROCRYPT 1999).
 pub const NEGATIVE_WEIGHT: i64 = 30;
 
-/// What a product too many or too few of a value costs (Knudsen and Meier, as [`NEGATIVE_WEIGHT`]).
+/// The cost of each product too many or too few of a value (Knudsen and Meier, as [`NEGATIVE_WEIGHT`]).
 pub const COUNT_WEIGHT: i64 = 1;
 
-/// The temperature of annealing: nearly what a row costs whose product is -1. At this one it comes to cost 0 most often.
+/// The temperature of annealing: nearly the cost of a row whose product is -1. With it annealing reached cost 0 most often.
 pub(super) const TEMPERATURE: f32 = 50.0;
 
 /// Most rows, and most columns. The largest matrix takes 512 MiB.
 const LARGEST_SIDE: u32 = 65535;
 
-/// A permuted perceptron problem with a solution that is known, as it was generated around it.
+/// A permuted perceptron problem that was generated around a known solution.
 ///
-/// Vectors are given as one byte a column: 0 for -1, anything else for 1.
+/// Vectors have one byte for each column: 0 for -1, anything else for 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Perceptron {
-    /// How it was generated.
+    /// Its name, which says how it was generated.
     pub name: String,
     /// Number of rows, 1 to 65535.
     pub m: u32,
@@ -37,20 +37,20 @@ pub struct Perceptron {
     /// The matrix, row by row, `n.div_ceil(32)` words each: bit j % 32 of word j / 32 is set where column j has
     /// a 1, and not where it has -1. Bits behind the last column are 0.
     pub rows: Vec<u32>,
-    /// How many products have to be v, for v = 0 to n.
+    /// The required number of products of value v, for v = 0 to n.
     pub target: Vec<u32>,
-    /// The solution that it was generated around: 1 or 0 (for -1) a column.
+    /// The solution that it was generated around: 1 or 0 (for -1) for each column.
     pub planted: Vec<u8>,
 }
 
 impl Perceptron {
-    /// A random instance of `m` rows and `n` columns; a seed gives the same everywhere.
+    /// Generates a random instance of `m` rows and `n` columns. A seed gives the same instance everywhere.
     ///
     /// Matrix and solution are uniform; then each row whose product with the solution is negative is negated
     /// (Pointcheval 1995).
     ///
     /// # Errors
-    /// If m or n is not 1 to 65535.
+    /// If `m` or `n` is not 1 to 65535.
     pub fn generate(m: u32, n: u32, seed: u64) -> instance::Result<Perceptron> {
         let name = format!("ppp-{m}-{n}-s{seed}");
         if [m, n].iter().any(|side| !(1..=LARGEST_SIDE).contains(side)) {
@@ -77,20 +77,20 @@ impl Perceptron {
         Ok(Perceptron { name, m, n, rows, target, planted })
     }
 
-    /// The products of all rows with a vector, from -n to n.
+    /// Returns the products of all rows with a vector, from -n to n.
     ///
     /// # Panics
-    /// If the vector has not one entry a column.
+    /// If the vector does not have one entry for each column.
     pub fn products(&self, v: &[u8]) -> Vec<i32> {
         assert_eq!(v.len(), self.n as usize, "one entry a column");
         let vector: Vec<u32> = v.chunks(32).map(pack).collect();
         self.rows.chunks(vector.len()).map(|row| product(row, &vector, self.n)).collect()
     }
 
-    /// The cost of a vector V; 0 for solutions, and for them alone.
+    /// Returns the cost of a vector V, which is 0 for solutions only.
     ///
-    /// With y = A V it is 30 times the sum over all rows of |y| - y, and for each v from 0 to n how far the number
-    /// of products that are v is from the target (Knudsen and Meier 1999).
+    /// With y = A V it is 30 times the sum over all rows of |y| - y, plus the sum over v from 0 to n of the difference
+    /// between the number of products v and the required one (Knudsen and Meier 1999).
     ///
     /// # Panics
     /// If the vector has not one entry a column.
@@ -107,18 +107,18 @@ impl Perceptron {
     }
 }
 
-/// The bits of word `w` that stand for one of `n` columns.
+/// Returns the bits of word `w` that belong to one of `n` columns.
 fn used_bits(n: u32, w: u32) -> u32 {
     let columns = (n - 32 * w).min(32);
     u32::MAX >> (32 - columns)
 }
 
-/// Up to 32 entries as the bits of a word.
+/// Packs up to 32 entries into the bits of a word.
 fn pack(entries: &[u8]) -> u32 {
     entries.iter().enumerate().fold(0, |word, (j, &entry)| word | u32::from(entry != 0) << j)
 }
 
-/// The product of a row and a vector: the columns where they agree, less those where they differ.
+/// Returns the product of a row and a vector: the number of columns where they agree minus that of those where they differ.
 fn product(row: &[u32], vector: &[u32], n: u32) -> i32 {
     let differing: u32 = row.iter().zip(vector).map(|(a, v)| (a ^ v).count_ones()).sum();
     n as i32 - 2 * differing as i32
@@ -128,7 +128,7 @@ impl Perceptron {
     /// Returns the tables for [`antwarp_core::papers::problem::Perceptron`].
     ///
     /// # Errors
-    /// If costs could leave 32 bits.
+    /// If costs could exceed 32 bits.
     pub fn tables(&self) -> Result<Tables, SolveError> {
         let most = u64::from(self.m) * u64::from(self.n) * 2 * NEGATIVE as u64;
         if most > u64::from(u32::MAX) {

@@ -14,7 +14,7 @@ const LARGEST_SEARCHABLE: i32 = 1 << 28;
 /// Returns the tables for [`antwarp_core::papers::problem::Qap`].
 ///
 /// # Errors
-/// If the instance is too large, also for the memory, or its numbers are.
+/// If the instance or its numbers are too large, or memory is short.
 pub fn qap_tables(qap: &Qap) -> Result<Tables, SolveError> {
     if qap.n > MOST_ELEMENTS {
         return Err(SolveError::Settings(format!(
@@ -35,14 +35,14 @@ pub fn qap_tables(qap: &Qap) -> Result<Tables, SolveError> {
     Ok(Tables::new(shape, &[&of_words(&both)]))
 }
 
-/// Whether both matrices have diagonals of zeros.
+/// Returns whether both matrices have zero diagonals.
 fn is_hollow(qap: &Qap) -> bool {
     let n = qap.n as usize;
     (0..n).all(|i| qap.a[i * n + i] == 0 && qap.b[i * n + i] == 0)
 }
 
-/// Whether sums of n products of a row of one matrix with one of the other fit 32 bits, and of columns too: then what exchanges
-/// change can be stored.
+/// Returns whether sums of n products of a row of one matrix and one of the other fit 32 bits, and likewise of columns: then
+/// the changes of exchanges can be stored.
 pub fn can_be_stored(qap: &Qap) -> bool {
     let n = qap.n as usize;
     let largest = |matrix: &[i32]| matrix.iter().map(|x| i64::from(x.unsigned_abs())).max().unwrap_or(0);

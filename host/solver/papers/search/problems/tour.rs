@@ -11,11 +11,11 @@ use crate::engine::{Places, Problem as Nodes, Tables};
 use crate::instance::{Instance, NeighborLists};
 use crate::solver::SolveError;
 
-/// A travelling salesman problem, by the geometry that its places have.
+/// The tables of a travelling salesman problem, by the geometry of its places.
 pub enum TourTables {
-    /// For [`Grid`].
+    /// With integer coordinates: [`Grid`].
     Grid(Tables),
-    /// For [`Numbered`].
+    /// With a matrix of distances: [`Numbered`].
     Numbered(Tables),
 }
 
@@ -26,10 +26,10 @@ const _: () = {
 };
 
 impl TourTables {
-    /// The tables of an instance; nodes keep their numbers.
+    /// Makes the tables of an instance; nodes keep their numbers.
     ///
     /// # Errors
-    /// If it has fixed edges, too few nodes or too many, or memory is short for a matrix.
+    /// If it has fixed edges, too few or too many nodes, or if there is no memory for a matrix.
     pub fn new(instance: &Instance) -> Result<TourTables, SolveError> {
         let refuse = |why: String| {
             Err(SolveError::Unsupported {

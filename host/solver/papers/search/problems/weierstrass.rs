@@ -5,18 +5,18 @@ use antwarp_core::sine::Real;
 
 use crate::engine::Tables;
 
-/// A Weierstrass function and a neighbourhood.
+/// A Weierstrass-Mandelbrot function and the neighbourhood of its points.
 #[derive(Clone, Debug)]
 pub struct WeierstrassSpec {
-    /// Dimensions.
+    /// Number of dimensions.
     pub dimensions: u32,
-    /// Terms of the sum.
+    /// Number of terms of the sum.
     pub terms: u32,
-    /// b > 1.
+    /// How much faster each term oscillates than the one before: b > 1.
     pub b: f64,
-    /// 0 < h < 1.
+    /// How much smaller each term is, as an exponent of b: 0 < h < 1.
     pub h: f64,
-    /// Neighbours.
+    /// Number of neighbours: one in each shell.
     pub shells: u32,
     /// Radius of the neighbourhood.
     pub radius: f32,
@@ -25,8 +25,8 @@ pub struct WeierstrassSpec {
 }
 
 impl WeierstrassSpec {
-    /// For [`antwarp_core::papers::problem::Weierstrass`] of `dimensions`, with b and h, so many terms, and a neighbourhood of so many
-    /// shells up to a radius.
+    /// Describes the [function](antwarp_core::papers::problem::Weierstrass) of this many dimensions and terms, with b and
+    /// h, and a neighbourhood of this many shells up to a radius.
     pub fn tables<R: Real>(&self) -> Tables {
         let term = |i: u32| {
             let power = |x: f64| R::from_f64(x);
