@@ -9,6 +9,26 @@
 ///
 /// Every reduction is a barrier too: what members read or wrote before it is done when it returns. Two calls of [`Team::arg_max`]
 /// need another barrier between them, for their scratch memory.
+///
+/// ```
+/// use antwarp_core::team::{Serial, Slots, Team};
+///
+/// /// Adds 1 to each number, and returns the sum.
+/// fn raise(team: impl Team, numbers: Slots<u64>, n: u32) -> u64 {
+///     let mut sum = 0;
+///     // SAFETY: each number belongs to one member.
+///     team.for_each(n, |i| unsafe {
+///         numbers.set(i, numbers.get(i) + 1);
+///         sum += numbers.get(i);
+///     });
+///     team.sum(sum)
+/// }
+///
+/// let mut numbers = [1, 2, 3];
+/// // SAFETY: nobody else uses the numbers.
+/// let sum = raise(Serial, unsafe { Slots::of(&mut numbers) }, 3);
+/// assert_eq!((sum, numbers), (9, [2, 3, 4]));
+/// ```
 pub trait Team: Copy {
     /// Whether the team is one thread, which can branch without holding up others.
     const ALONE: bool = false;

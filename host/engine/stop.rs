@@ -9,6 +9,20 @@ use serde::Serialize;
 use super::Status;
 
 /// The limits of a run; [`Stop::never`] has none. `C` is the type of costs: lengths by default.
+///
+/// ```
+/// use std::sync::atomic::Ordering;
+/// use std::time::{Duration, Instant};
+///
+/// use antwarp_engine::Stop;
+///
+/// // Ten seconds or a thousand iterations, whichever comes first.
+/// let stop: Stop = Stop { iterations: Some(1000), ..Stop::after(Duration::from_secs(10)) };
+/// assert!(!stop.is_over(Instant::now()));
+/// // Any thread may end the run.
+/// stop.interrupt.store(true, Ordering::Relaxed);
+/// assert!(stop.is_over(Instant::now()));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Stop<C = i64> {
     /// Wall-clock time, preparation included.

@@ -49,6 +49,20 @@ pub enum Distances {
 ///
 /// Every instance is valid: coordinates are finite, no distance is negative or beyond `i32`, a matrix is square with a diagonal of
 /// zeros, and fixed edges join nodes that exist.
+///
+/// ```
+/// use antwarp_instance::Instance;
+///
+/// let square = Instance::euclidean(&[[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.0, 0.5]])?;
+/// assert_eq!(square.tour_cost(&[0, 1, 2, 3]).as_f64(), 2.0);
+///
+/// // From each place (row) to each other (column); infinite: there is no connection.
+/// let none = f64::INFINITY;
+/// let streets = Instance::from_costs("streets", vec![0.0, 1.5, none, none, 0.0, 2.5, 3.0, none, 0.0])?;
+/// assert!(!streets.is_symmetric());
+/// assert_eq!(streets.tour_cost(&[0, 1, 2]).as_f64(), 7.0);
+/// # Ok::<(), antwarp_instance::InstanceError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     name: String,

@@ -83,6 +83,20 @@ pub enum ManyError {
 /// # Errors
 /// If an instance has more than [`MOST_NODES`] nodes or [contradicts itself](Instance::check_shape), which is found out before any is
 /// solved, or the backend fails.
+///
+/// ```
+/// use antwarp::backend::Backend;
+/// use antwarp::prelude::*;
+/// use antwarp::solver::many::{ManySettings, solve_many};
+///
+/// let square = |side: f64| Instance::euclidean(&[[0.0, 0.0], [side, side], [side, 0.0], [0.0, side]]);
+/// let squares = [square(1.0)?, square(2.0)?];
+/// let (backend, _) = Backend::open(Choice::Cpu)?;
+/// let tours = solve_many(&squares, ManySettings::default(), (&backend, &Stop::never()))?;
+/// let length = |i: usize| Some(squares[i].tour_cost(tours[i].as_ref()?).as_f64());
+/// assert_eq!([length(0), length(1)], [Some(4.0), Some(8.0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn solve_many<I: Borrow<Instance>>(
     instances: &[I],
     settings: ManySettings,

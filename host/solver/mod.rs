@@ -53,6 +53,19 @@ pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
 const ISLANDS: u32 = u32::MAX - 1;
 
 /// An algorithm with its settings.
+///
+/// ```
+/// use antwarp::prelude::*;
+/// use antwarp::solver::ils::IlsSettings;
+///
+/// let places: Vec<[f64; 2]> = (0..100).map(|i| [f64::from(i * 37 % 101), f64::from(i * 61 % 97)]).collect();
+/// let instance = Instance::euclidean(&places)?;
+/// let settings = IlsSettings { neighbors: 8, ..IlsSettings::default() };
+/// let stop = Stop { iterations: Some(100), ..Stop::never() };
+/// let solution = Solver::default().algorithm(Algorithm::Ils(settings)).solve(&instance, stop)?;
+/// assert_eq!(solution.tour.len(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Algorithm {

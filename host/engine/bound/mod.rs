@@ -127,6 +127,16 @@ pub fn memory(instance: &Instance) -> usize {
 /// [have no bound](is_possible).
 ///
 /// With a number of trees, the bound does not depend on the number of threads; if the time ends the ascent, it varies between runs.
+///
+/// ```
+/// use antwarp_engine::{Stop, bound::held_karp};
+/// use antwarp_instance::Instance;
+///
+/// let square = Instance::from_matrix("square", vec![0, 1, 2, 1, 1, 0, 1, 2, 2, 1, 0, 1, 1, 2, 1, 0])?;
+/// let bound = held_karp(&square, None, &Stop::never(), &|| false).expect("nothing asks it to stop");
+/// assert_eq!(bound.length, 4);
+/// # Ok::<(), antwarp_instance::InstanceError>(())
+/// ```
 pub fn held_karp(instance: &Instance, trees: Option<u32>, stop: &Stop, enough: Enough) -> Option<Bound> {
     let begin = Instant::now();
     let closed = closed(instance);

@@ -79,6 +79,21 @@ pub enum TourMove {
 }
 
 /// An instance to be searched.
+///
+/// ```
+/// use antwarp::backend::{Backend, Choice};
+/// use antwarp::engine::{Cost, Stop};
+/// use antwarp::solver::search::SearchSettings;
+/// use antwarp::solver::search::problems::{Partition, Task};
+///
+/// let numbers = Partition { name: "five".into(), numbers: vec![4, 5, 6, 7, 8], sets: 2 };
+/// let (backend, _) = Backend::open(Choice::Cpu)?;
+/// let stop = Stop { iterations: Some(100), ..Stop::never() };
+/// let done = Task::Partition(numbers).run(&backend, &SearchSettings::default(), &stop, &mut |_| ())?;
+/// // Both sets have the sum 15.
+/// assert_eq!(done.found.cost, Cost::Whole(2 * 15 * 15));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub enum Task {
     /// Quadratic assignment.
     Qap(Qap, Changes),
