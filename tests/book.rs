@@ -318,11 +318,7 @@ const WORDS: [(&str, &str); 14] = [
     ("looked-at", "evaluated"),
 ];
 /// Pages that are still to be rewritten.
-const OLD: [&str; 3] = [
-    "docs/algorithms/proofs.md",
-    "docs/papers",
-    "docs/performance.md",
-];
+const OLD: [&str; 3] = ["docs/algorithms/proofs.md", "docs/papers", "docs/performance.md"];
 
 /// The places where a text uses a word of the list, with what to write instead.
 fn riddles(text: &str) -> Vec<String> {
