@@ -50,7 +50,7 @@ pub use pricing::Edge;
 pub use prove::{check, prove, prove_with};
 pub use support::Support;
 
-/// How to prove.
+/// Settings of a proof.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where the proof stands, and how many threads it may use.
@@ -61,7 +61,7 @@ pub struct Settings {
     pub keeps_certificate: bool,
 }
 
-/// What was proven.
+/// The result of a proof; costs are internal ones.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// No tour costs less.
@@ -76,7 +76,7 @@ pub struct Outcome {
     pub lp_seconds: f64,
     /// Seconds at the root of the tree.
     pub root_seconds: f64,
-    /// Seconds.
+    /// Seconds of the whole proof.
     pub seconds: f64,
     /// Why there is no better bound, if something is missing or failed.
     pub trouble: Option<String>,

@@ -11,7 +11,7 @@ use antwarp_instance::{Cell, Instance, KdTree, Search, Watch, globe, motors, par
 use crate::Reduced;
 use crate::duals::UNIT_BITS;
 
-/// An edge.
+/// An edge of the instance, without a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
     /// Its lower end.
@@ -29,7 +29,7 @@ impl Edge {
     }
 }
 
-/// What pricing found.
+/// The result of pricing all edges with given dual values.
 #[derive(Clone, Debug, Default)]
 pub struct Priced {
     /// The bound that the dual values prove, in units.

@@ -38,7 +38,7 @@ pub struct Root {
     pub trouble: Option<SimplexError>,
 }
 
-/// What the root took.
+/// The work done at the root of the tree: counts, and seconds of wall-clock time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
     /// Rounds of separation.
@@ -74,7 +74,7 @@ impl Work {
     }
 }
 
-/// When and how to stop.
+/// When the rounds of the root end.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
     /// Rounds end when the last 5 of them closed less than this part of the gap to the best tour, with local cuts of the largest parts.
@@ -89,7 +89,7 @@ pub struct Effort<'a> {
 
 /// The most edges that a tree may start with, for each node.
 pub(crate) const EDGES_PER_NODE: usize = 60;
-/// The rounds whose progress is looked at.
+/// The number of last rounds whose progress decides whether to continue.
 const WINDOW: usize = 5;
 /// Rounds between two pricings.
 const PRICED_EVERY: usize = 6;

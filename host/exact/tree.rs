@@ -61,7 +61,7 @@ pub struct Task<'a> {
     pub ledger: Option<&'a Ledger>,
 }
 
-/// How branch and cut ended.
+/// The result of branch and cut.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
     /// No tour costs less; at most the cost of the best tour.

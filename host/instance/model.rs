@@ -13,7 +13,7 @@ use super::kd_tree::Cell;
 use super::parallel;
 use super::scale::{Scale, Unit, scaled};
 
-/// The kind of problem.
+/// Whether costs depend on the direction of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The symmetric travelling salesman problem.
@@ -625,7 +625,7 @@ impl Instance {
         })
     }
 
-    /// Returns its name.
+    /// Returns its name: that in the file, or the one given when it was made.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -635,7 +635,7 @@ impl Instance {
         &self.comments
     }
 
-    /// The kind of problem.
+    /// Returns whether costs depend on the direction of an edge.
     pub fn kind(&self) -> Kind {
         self.kind
     }

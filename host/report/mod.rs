@@ -152,7 +152,7 @@ pub struct Known {
     pub below_bound: bool,
 }
 
-/// The limits of a run.
+/// The limits of a run; `None` where there is no limit.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limits {
     /// Seconds.
@@ -219,7 +219,7 @@ pub struct Bounded {
     pub most_percent: Option<f64>,
 }
 
-/// Numbers of cuts.
+/// Numbers of cuts by their families.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Families {
     /// Of one set each.

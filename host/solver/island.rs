@@ -28,7 +28,7 @@ pub(super) struct Contact<'a> {
     pub post: Option<&'a Post>,
     /// How tours become those of the instance that others know.
     pub outside: Outside<'a>,
-    /// The state from which the run continues, if it does not start anew.
+    /// The state from which the run continues, `None` if it starts from the beginning.
     pub resumed: Option<State>,
 }
 

@@ -31,7 +31,7 @@ const TEMPERATURE: f32 = 0.4;
 #[cfg(feature = "cuda")]
 const MOST_AT_ONCE: usize = 1 << 20;
 
-/// How instances are searched.
+/// Settings of a search through many instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ManySettings {
     /// Kicks of a tour for each of its nodes.

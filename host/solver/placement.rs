@@ -17,8 +17,8 @@ const FEW: usize = 3000;
 pub struct Placement {
     /// Which backend to open.
     pub choice: Choice,
-    /// What runs on CPU threads although they were not asked for, if anything; if it [suits a GPU](Placement::suits_gpu), too, for what
-    /// threads are quicker.
+    /// The setting or the kind of instance because of which CPU threads are used although they were not asked for, if there is one.
+    /// If it [suits a GPU](Placement::suits_gpu), the instances for which threads are quicker.
     pub why_cpu: Option<&'static str>,
     /// Whether a GPU could run it as well: threads are only faster.
     pub suits_gpu: bool,

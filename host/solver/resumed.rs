@@ -9,12 +9,12 @@ use crate::engine::{BackendError, State};
 #[derive(Clone, Debug)]
 pub struct Runs<C = i64>(pub Vec<Option<(C, State)>>);
 
-/// One of several runs.
+/// One of several runs that continue from a checkpoint or start together.
 #[derive(Clone, Debug, Default)]
 pub struct Island {
     /// Determines its seed.
     pub number: u32,
-    /// What it continues with, if it does not start anew.
+    /// What it continues with, `None` if it starts from the beginning.
     pub state: Option<State>,
 }
 
@@ -29,7 +29,7 @@ impl<C: Copy + PartialOrd> Runs<C> {
         self.0.iter().flatten().map(|(_, state)| state).find(|state| state.is_common)
     }
 
-    /// Returns what this many runs continue with: each with one of these; if these are fewer, the others start anew, and if they are
+    /// Returns what this many runs continue with: each with one of these; if these are fewer, the others start from the beginning, and if they are
     /// more, the best ones continue. A state that all runs had in common is that of all.
     pub fn islands(&self, count: usize) -> Vec<Island> {
         self.numbers(count).into_iter().map(|number| self.island(number)).collect()

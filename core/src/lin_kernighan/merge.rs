@@ -45,7 +45,7 @@ pub const fn bit_words(n: u32) -> u32 {
     n / 32 + 1
 }
 
-/// The result of a merge.
+/// The result of merging the changes of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Merged {

@@ -51,7 +51,7 @@ pub const fn neighbors(n: u32) -> u32 {
     if n - 1 < BREADTH { n - 1 } else { BREADTH }
 }
 
-/// How tours are searched.
+/// Settings of the search for small tours, as host and device share them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Plan {

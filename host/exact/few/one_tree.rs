@@ -21,6 +21,7 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Makes the graph of an instance, with all edges that tours may have.
     pub fn new(instance: &Instance) -> Graph {
         let n = instance.len();
         assert!(n <= Set::BITS as usize, "{n} nodes are not few");

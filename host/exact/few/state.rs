@@ -30,11 +30,13 @@ pub struct State {
 }
 
 impl State {
+    /// Excludes the edge between two nodes.
     pub fn exclude(&mut self, a: usize, b: usize) {
         self.usable[a] &= !(1 << b);
         self.usable[b] &= !(1 << a);
     }
 
+    /// Forces the edge between two nodes.
     pub fn force(&mut self, a: usize, b: usize) {
         self.forced[a] |= 1 << b;
         self.forced[b] |= 1 << a;

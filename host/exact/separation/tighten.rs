@@ -22,6 +22,7 @@ pub(super) struct Tightener<'a> {
 }
 
 impl<'a> Tightener<'a> {
+    /// Makes the memory for cuts of a graph.
     pub fn new(support: &'a Support) -> Tightener<'a> {
         let n = support.len();
         Tightener {

@@ -41,7 +41,7 @@ pub enum SimplexError {
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, SimplexError>;
 
-/// Makes linear programs.
+/// A library that solves linear programs.
 pub trait Solver: Sync {
     /// Makes a linear program without rows and columns.
     ///
@@ -133,7 +133,7 @@ impl Basis {
     }
 }
 
-/// When to stop.
+/// When the simplex method stops.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// The most iterations.
@@ -149,17 +149,17 @@ pub struct Limits<'a> {
 pub enum Status {
     /// With an optimal solution.
     Optimal,
-    /// No solution satisfies all rows, says the library.
+    /// According to the library, no solution satisfies all rows.
     Infeasible,
-    /// The optimum is above the limit, says the library.
+    /// According to the library, the optimum is above the limit.
     AboveLimit,
     /// After the given number of iterations.
     IterationLimit,
-    /// There was enough.
+    /// It was interrupted.
     Interrupted,
 }
 
-/// Where the last iterations ended.
+/// The solution at which the last iterations ended; optimal only with [`Status::Optimal`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
     /// The objective.

@@ -50,7 +50,7 @@ const ONE_OF: usize = 4;
 /// How often interrupts are checked for while a run waits for its bound.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How to compute a bound.
+/// The plan of a bound beside a run: trees, threads, and whether the run waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     trees: u32,

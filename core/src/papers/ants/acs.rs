@@ -17,7 +17,7 @@ use crate::papers::ants::tabu::{Bitmask, NONE, Tabu, aligned};
 use crate::rng::{Draws, Stream, exponential, reciprocal};
 use crate::team::{Slots, Team};
 
-/// The algorithm's constants.
+/// The constants of Ant Colony System (Skinderowicz 2016, equations 1 to 4), as host and device share them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Rule {
