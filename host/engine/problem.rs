@@ -94,14 +94,14 @@ impl Forbidden {
 /// The places of the nodes, as local search reads them ([`antwarp_core::geometry`]).
 #[derive(Clone)]
 pub enum Places {
-    /// For [`Grid`].
+    /// Integer coordinates: for [`Grid`].
     Grid {
         /// One place per node.
         places: Vec<u64>,
         /// Whether distances are rounded up.
         up: bool,
     },
-    /// For [`Planar`].
+    /// Other coordinates in the plane: for [`Planar`].
     Planar {
         /// One place per node.
         places: Vec<Point>,
