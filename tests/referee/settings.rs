@@ -4,7 +4,7 @@ use antwarp::engine::LocalSearch;
 use antwarp::engine::start::Start;
 use antwarp::solver::Algorithm;
 use antwarp::solver::acs::{AcsSettings, Greedy, Pheromone, Remember, Update};
-use antwarp::solver::genetic::{Crossover, GeneticSettings, Initial, Pairing};
+use antwarp::solver::genetic::{Crossover, GeneticSettings, Initial, Pairing, Partners};
 use antwarp::solver::ils::{IlsSettings, Improvement, Moves};
 use antwarp::solver::lin_kernighan::{Acceptance, LinKernighanSettings, NeighborKind};
 use antwarp::solver::mmas::{Deposit, MmasSettings, Selection, TabuKind};
@@ -111,6 +111,7 @@ fn genetic(draws: &mut Draws, is_symmetric: bool) -> GeneticSettings {
         transfer_every: draws.below(4) as u32,
         mutation: draws.one_of(&[0.1, 0.0, 1.0]),
         pairing: draws.one_of(&[Pairing::Fixed, Pairing::Shuffled]),
+        partners: draws.one_of(&[Partners::Pairs, Partners::Ring]),
         improve_best: draws.one_of(&[true, false]),
         initial: draws.one_of(if is_symmetric { &initials } else { &initials[..3] }),
         local_search: if is_symmetric { local_search(draws, true) } else { LocalSearch::None },

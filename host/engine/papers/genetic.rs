@@ -51,6 +51,18 @@ pub enum Pairing {
     Shuffled,
 }
 
+/// Which winners of a group mate, with constructive crossovers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Partners {
+    /// Every winner mates once, as in the paper's section 3.3.
+    #[default]
+    Pairs,
+    /// Every winner mates with the next one, in a ring, and each pair has one child, as in the paper's algorithm 1.
+    Ring,
+}
+
 /// How the first individuals are generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -90,6 +102,8 @@ pub struct GeneticSpec {
     pub mutation: u32,
     /// How individuals are paired.
     pub pairing: Pairing,
+    /// Which winners mate.
+    pub partners: Partners,
     /// Whether each group's best individual is improved slightly in each generation, if edges are undirected.
     pub improve_best: bool,
     /// How the first individuals are generated.
@@ -121,7 +135,7 @@ impl GeneticSpec {
             directed: problem.is_directed().into(),
             unfinished: unfinished.into(),
             window: if self.improve_best && !problem.is_directed() { problem.n().isqrt() } else { 0 },
-            padding: 0,
+            ring: (self.partners == Partners::Ring).into(),
         }
     }
 
@@ -142,7 +156,8 @@ impl GeneticSpec {
     /// Returns the name of the variant.
     pub fn variant(&self) -> String {
         let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
-        format!("GA-{:?}-{:?}{search}", self.crossover, self.pairing)
+        let ring = if self.partners == Partners::Ring { "-Ring" } else { "" };
+        format!("GA-{:?}-{:?}{ring}{search}", self.crossover, self.pairing)
     }
 }
 

@@ -16,9 +16,9 @@ use crate::solver::island::{self, Contact};
 use crate::solver::settings::{Settings, at_least, between, choices, from_to, is, is_not, settings};
 use crate::solver::{Solution, SolveError, right};
 
-pub use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
+pub use crate::engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing, Partners};
 
-choices!(Crossover, Pairing, Initial);
+choices!(Crossover, Pairing, Partners, Initial);
 
 settings! {
     /// Settings of the genetic algorithm. `None` means: chosen for the run.
@@ -40,6 +40,8 @@ settings! {
         pub mutation: f64 = 0.1, range: between(0.0, 1.0), only: &[is_not("crossover", "eax")];
         /// Rivals and partners: always at the same places, or drawn again for every generation
         pub pairing: Pairing = Pairing::default(), only: &[is_not("crossover", "eax")];
+        /// Partners of a winner: one, or in a ring the winners before and after it, with one child per pair
+        pub partners: Partners = Partners::default(), only: &[is_not("crossover", "eax")];
         /// Improve each group's best tour a little in each generation, where distances are symmetric
         pub improve_best: bool = true, only: &[is_not("crossover", "eax")];
         /// How the first tours are made
@@ -135,6 +137,7 @@ impl GeneticSettings {
             children: self.children,
             mutation: (self.mutation * f64::from(u32::MAX)) as u32,
             pairing: self.pairing,
+            partners: self.partners,
             improve_best: self.improve_best,
             initial: if is_small && is_descent { Initial::Random } else { self.initial },
             local_search: if is_small { LocalSearch::None } else { self.local_search },

@@ -229,7 +229,7 @@ fn rules(random: &mut Random, n: u32, (groups, group): (u32, u32)) -> Generation
         directed: 0,
         unfinished: 0,
         window: 0,
-        padding: 0,
+        ring: 0,
     }
 }
 
@@ -278,6 +278,7 @@ impl<I: NodeId> Case<I> {
         let mut rules = GenerationRules {
             method: i % 4,
             shuffled: i / 4 % 2,
+            ring: (i / 8 + i / 4 + i) % 2,
             mutation: [0, 1 << 31, u32::MAX][(i / 8 % 3) as usize],
             unfinished: (i / 8 + i / 2) % 2,
             directed: world.problem.is_directed().into(),
@@ -382,7 +383,7 @@ fn random_of(i: u32) -> Random {
     Random::new(u64::from(i) + 100_000)
 }
 
-/// All methods and pairings in each world, with changing groups, mutations and targets.
+/// All methods, pairings and partners in each world, with changing groups, mutations and targets.
 fn check_breeding<I: NodeId>(geometry: &str, storage: &str) {
     let worlds = worlds(geometry);
     let cases = |(w, world): (u32, &World)| -> Vec<[Case<I>; 2]> {

@@ -6,7 +6,8 @@ use antwarp::engine::{LocalSearch, Population, Problem, Stop};
 use antwarp::instance::Instance;
 use antwarp::instance::generate::uniform;
 use antwarp::solver::genetic::{
-    Crossover, FirstIndividuals, GeneticSettings, GeneticSpec, Initial, Pairing, check_for, first_individuals,
+    Crossover, FirstIndividuals, GeneticSettings, GeneticSpec, Initial, Pairing, Partners, check_for,
+    first_individuals,
 };
 use antwarp_core::papers::ants::colony::ColonyState;
 
@@ -206,7 +207,9 @@ fn check_crossover(crossover: Crossover) {
             let instance = instances(GEOMETRIES[i % 3], n).remove(0);
             let local_search = if search { OPERATORS[(i / 2 + i / 4) % 4] } else { LocalSearch::None };
             let improve_best = !(i / 3).is_multiple_of(2);
-            let settings = GeneticSettings { local_search, improve_best, ..settings(crossover, pairing) };
+            let partners = [Partners::Pairs, Partners::Ring][(i / 4 + i) % 2];
+            let settings =
+                GeneticSettings { local_search, improve_best, partners, ..settings(crossover, pairing) };
             cases.push(Case::new(&instance, &settings));
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Rivals, mates and the places of children are fixed by places in a group. In a group of s places, rivals are place j and
 //! place j + s/2 for j < s/2; the winner goes to the former. Winners 2t and 2t + 1 mate; their child goes to place s/2 + t, and a second
-//! child, of crossovers that make two, to 3s/4 + t.
+//! child, of crossovers that make two, to 3s/4 + t. In a ring of partners (the paper's algorithm 1) winner j mates with winner j + 1, the
+//! last one with the first; their one child goes to place s/2 + j.
 //!
 //! A place holds the number of an individual (a row of the pool) and its length, so that no tour is moved after it is made. The
 //! table of places is double: a generation reads one and writes the other, and every child's team can find out by itself who won
@@ -70,21 +71,28 @@ pub struct GenerationRules {
     pub unfinished: u32,
     /// Places of a window in which each group's best individual is improved ([`improve`]), the root of n; 0: it is not improved.
     pub window: u32,
-    /// Unused; keeps the size a multiple of 8.
-    pub padding: u32,
+    /// Not 0: every winner of a group mates with the next one, in a ring, and each of these pairs has one child; else every winner
+    /// mates once.
+    pub ring: u32,
 }
 
 impl GenerationRules {
+    /// Returns the pairs per group.
+    #[inline(always)]
+    pub const fn pairs(&self) -> u32 {
+        if self.ring != 0 { self.group / 2 } else { self.group / 4 }
+    }
+
     /// Returns the children per pair.
     #[inline(always)]
     pub const fn litter(&self) -> u32 {
-        if self.method >= method::ARX { 2 } else { 1 }
+        if self.ring == 0 && self.method >= method::ARX { 2 } else { 1 }
     }
 
     /// Returns the children per generation.
     #[inline(always)]
     pub const fn children(&self) -> u32 {
-        self.groups * (self.group / 4) * self.litter()
+        self.groups * self.pairs() * self.litter()
     }
 }
 
@@ -267,34 +275,40 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
     index: u32,
 ) {
     let n = rules.n;
-    let quarter = rules.group / 4;
-    let of_group = quarter * rules.litter();
+    let (pairs, half) = (rules.pairs(), rules.group / 2);
+    let of_group = pairs * rules.litter();
     let group = Group::new(rules, index / of_group);
-    let (pair, second) = (index % of_group % quarter, index % of_group >= quarter);
+    let (pair, second) = (index % of_group % pairs, index % of_group >= pairs);
+    let is_ring = rules.ring != 0;
+    let parents = if is_ring { (pair, (pair + 1) % half) } else { (2 * pair, 2 * pair + 1) };
     // SAFETY: the caller's promise: places are below the table's length, rows are individuals. A row that is written is a loser's,
     // which nobody reads, and every loser is at one place.
     unsafe {
-        let (a, loser_a) = group.compete(population, 2 * pair);
-        let (b, loser_b) = group.compete(population, 2 * pair + 1);
+        let (a, loser_a) = group.compete(population, parents.0);
+        let (b, loser_b) = group.compete(population, parents.1);
         let set = |place: u32, individual: Individual| {
             population.next_rows.set(place, individual.row);
             population.next_costs.set(place, individual.cost);
         };
         if !second {
             team.single(|| {
-                for (j, winner, loser) in [(2 * pair, a, loser_a), (2 * pair + 1, b, loser_b)] {
+                let keep = |j: u32, winner, loser| {
                     set(group.place(j), winner);
-                    if j >= quarter * rules.litter() {
-                        set(group.place(j + rules.group / 2), loser);
+                    if j >= of_group {
+                        set(group.place(j + half), loser);
                     }
+                };
+                keep(parents.0, a, loser_a);
+                if !is_ring {
+                    keep(parents.1, b, loser_b);
                 }
             });
         }
-        let home = pair + if second { quarter } else { 0 };
+        let home = pair + if second { pairs } else { 0 };
         let (_, replaced) = group.compete(population, home);
         let stream = Stream::new(rules.seed, rules.generation, index);
         let individual = population.individual(replaced.row, n);
-        let place = group.place(home + rules.group / 2);
+        let place = group.place(home + half);
         // The first child of a group is its best individual, improved, if that is possible.
         let improved = if rules.window != 0 && index.is_multiple_of(of_group) {
             group.improve_best(team, (rules, stream.step(1)), population, places, individual)
@@ -309,9 +323,11 @@ pub unsafe fn breed<T: Team, I: NodeId, G: Geometry>(
                 let jumps = Jumps::<I>::new(memory, n);
                 jumps.fill(team, n, [row(a), row(b)]);
                 // Both children of a pair switch at the same places.
-                let sibling = if second { index - quarter } else { index };
-                let pair = Stream::new(rules.seed, rules.generation, sibling).step(0);
-                conceive(team, rules, (stream.step(0), pair, second), jumps, places, individual)
+                let sibling = if second { index - pairs } else { index };
+                let points = Stream::new(rules.seed, rules.generation, sibling).step(0);
+                // In a ring, ARX makes every other child of the hybrid.
+                let second = if is_ring { rules.method == method::HYBRID && pair % 2 == 1 } else { second };
+                conceive(team, rules, (stream.step(0), points, second), jumps, places, individual)
             }
         };
         team.single(|| {

@@ -46,21 +46,39 @@ fn check_generation<I: NodeId + Number>(
         for j in 0..half {
             let (winner, loser) = rivals(before, rules, first, j);
             check_kept(before, after, first + j, winner);
-            if j < quarter * rules.litter() {
+            if rules.ring != 0 || j < quarter * rules.litter() {
                 children.push(first + half + j);
             } else {
                 check_kept(before, after, first + half + j, loser);
             }
         }
-        for t in 0..quarter {
-            let parents = [2 * t, 2 * t + 1].map(|j| before.individual(rivals(before, rules, first, j).0.1));
-            let is = |place: u32, crossover| {
-                after.at(place)
-                    == construct([&parents[0], &parents[1]], 0, crossover, |a, b| world.distance(a, b))
-            };
+        let winners =
+            |places: [u32; 2]| places.map(|j| before.individual(rivals(before, rules, first, j).0.1));
+        let arx = |(from, to), second| Crossover::Arx { from, to, second };
+        let all_points = || (1..n).flat_map(|to| (1..=to).map(move |from| (from, to)));
+        let has = |parents: &[Vec<u32>; 2], place: u32, crossover| {
+            after.at(place)
+                == construct([&parents[0], &parents[1]], 0, crossover, |a, b| world.distance(a, b))
+        };
+        for j in (0..half).filter(|_| rules.ring != 0) {
+            let parents = winners([j, (j + 1) % half]);
+            let is = |crossover| has(&parents, first + half + j, crossover);
+            assert!(
+                match rules.method {
+                    method::SCX => is(Crossover::Scx),
+                    method::ARX => all_points().any(|at| is(arx(at, false))),
+                    method::HYBRID if j % 2 == 1 => all_points().any(|at| is(arx(at, true))),
+                    _ => is(Crossover::Bcscx),
+                },
+                "the child of winner {j} from place {first}, method {}",
+                rules.method
+            );
+        }
+        for t in (0..quarter).filter(|_| rules.ring == 0) {
+            let parents = winners([2 * t, 2 * t + 1]);
+            let is = |place: u32, crossover| has(&parents, place, crossover);
             let (one, two) = (first + half + t, first + half + quarter + t);
-            let arx = |(from, to), second| Crossover::Arx { from, to, second };
-            let mut points = (1..n).flat_map(|to| (1..=to).map(move |from| (from, to)));
+            let mut points = all_points();
             assert!(
                 match rules.method {
                     method::SCX => is(one, Crossover::Scx),
@@ -122,8 +140,9 @@ proptest! {
         seed: u64,
     ) {
         let world = world(n, extent, seed);
-        for method in METHODS {
-            let rules = GenerationRules { unfinished, seed, ..rules(&world, (4 * quarter, groups), method) };
+        for (method, ring) in METHODS.into_iter().flat_map(|method| [(method, 0), (method, 1)]) {
+            let rules = rules(&world, (4 * quarter, groups), method);
+            let rules = GenerationRules { unfinished, ring, seed, ..rules };
             breed_and_check::<u16>(&world, &rules, seed);
             breed_and_check::<u32>(&world, &rules, seed);
         }
@@ -136,7 +155,7 @@ proptest! {
         quarter in 1u32..6,
         groups in 1u32..4,
         extent in prop::sample::select(vec![0, 3, 1000]),
-        shuffled in 0u32..2,
+        (shuffled, ring) in (0u32..2, 0u32..2),
         seed: u64,
     ) {
         let world = world(n, extent, seed);
@@ -144,7 +163,7 @@ proptest! {
             let rules = rules(&world, (4 * quarter, groups), method);
             // The root of n, or none, where edges have no direction.
             let window = if extent > 0 && shuffled > 0 { n.isqrt() } else { 0 };
-            let rules = GenerationRules { seed, shuffled, mutation: 1 << 30, window, ..rules };
+            let rules = GenerationRules { seed, shuffled, ring, mutation: 1 << 30, window, ..rules };
             let mut pool = Pool::<u16>::random(&world, &rules, seed);
             let mut least = record(i64::MAX, 0);
             for generation in 1..10 {
@@ -176,7 +195,7 @@ fn check_survival<I: NodeId + Number>(rules: &GenerationRules, before: &Pool<I>,
         let mut born: Vec<_> = newborn.iter().filter(|(place, _)| places.contains(place)).collect();
         born.sort();
         born.dedup();
-        assert_eq!(born.len() as u32, rules.group / 4 * rules.litter(), "children in group {group}");
+        assert_eq!(born.len() as u32, rules.pairs() * rules.litter(), "children in group {group}");
         for place in places.clone() {
             let row = after.row(place);
             let is_born = born.contains(&&(place, row));
@@ -392,9 +411,10 @@ fn randomness_depends_on_seed_and_generation() {
 #[test]
 fn children_are_counted() {
     let world = World::points(4, 9, 1);
-    let count = |method| {
-        let rules = rules(&world, (12, 5), method);
+    let count = |method, ring| {
+        let rules = GenerationRules { ring, ..rules(&world, (12, 5), method) };
         (rules.litter(), rules.children())
     };
-    assert_eq!(METHODS.map(count), [(1, 15), (1, 15), (2, 30), (2, 30)]);
+    assert_eq!(METHODS.map(|method| count(method, 0)), [(1, 15), (1, 15), (2, 30), (2, 30)]);
+    assert_eq!(METHODS.map(|method| count(method, 1)), [(1, 30); 4]);
 }

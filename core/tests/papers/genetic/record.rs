@@ -24,7 +24,7 @@ fn rules(target: i64, since: u32) -> GenerationRules {
         directed: 0,
         unfinished: 0,
         window: 0,
-        padding: 0,
+        ring: 0,
     }
 }
 

@@ -89,7 +89,8 @@ fn children_are_the_same_in_any_order_and_on_any_team() {
         for method in METHODS {
             for (shuffled, mutation, unfinished) in [(0, 0, 1), (1, 1 << 31, 0), (1, u32::MAX, 0)] {
                 let rules = rules(&world, (8, 2), method);
-                let rules = GenerationRules { shuffled, mutation, unfinished, generation: 7, ..rules };
+                let ring = unfinished ^ u32::from(mutation == u32::MAX);
+                let rules = GenerationRules { shuffled, mutation, unfinished, ring, generation: 7, ..rules };
                 check_everywhere::<u16>(&world, &rules);
                 if rules.directed == 0 {
                     check_everywhere::<u32>(&world, &GenerationRules { window: world.n.isqrt(), ..rules });

@@ -220,7 +220,7 @@ pub fn rules(world: &World, (group, groups): (u32, u32), method: u32) -> Generat
         directed: u32::from(world.on_grid().is_none()),
         unfinished: 0,
         window: 0,
-        padding: 0,
+        ring: 0,
     }
 }
 

@@ -365,7 +365,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     use super::*;
-    use antwarp_engine::genetic::{Initial, Pairing};
+    use antwarp_engine::genetic::{Initial, Pairing, Partners};
     use antwarp_instance::{generate, nearest};
 
     fn spec(count: u32, local_search: LocalSearch) -> GeneticSpec {
@@ -378,6 +378,7 @@ mod tests {
             children: 0,
             mutation: u32::MAX,
             pairing: Pairing::Fixed,
+            partners: Partners::Pairs,
             improve_best: false,
             initial: Initial::Random,
             local_search,

@@ -9,7 +9,7 @@ use super::super::tour::Change;
 use super::super::*;
 use antwarp_engine::LocalSearch;
 use antwarp_engine::Lockstep;
-use antwarp_engine::genetic::{Crossover, Initial, Pairing};
+use antwarp_engine::genetic::{Crossover, Initial, Pairing, Partners};
 use antwarp_instance::{Instance, generate};
 
 fn problem(instance: &Instance) -> Problem {
@@ -26,6 +26,7 @@ fn spec(problem: &Problem, (population, groups): (u32, u32), target: Option<i64>
         children: 10,
         mutation: 0,
         pairing: Pairing::Shuffled,
+        partners: Partners::Pairs,
         improve_best: true,
         initial: Initial::LocalOptima,
         local_search: LocalSearch::None,

@@ -1,7 +1,7 @@
 //! Elite tours: the best tours that a colony had found at each reset of its trails.
 
 use crate::{allocate, population};
-use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing};
+use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec, Initial, Pairing, Partners};
 use antwarp_engine::{BackendError, Enough, LocalSearch, Problem, State};
 
 /// Most tours; beyond this the oldest ones are dropped.
@@ -82,6 +82,7 @@ impl Elite {
             children: CHILDREN,
             mutation: 0,
             pairing: Pairing::Shuffled,
+            partners: Partners::Pairs,
             improve_best: false,
             initial: Initial::File,
             local_search: LocalSearch::None,
