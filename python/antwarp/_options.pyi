@@ -144,6 +144,9 @@ class Options(TypedDict, total=False):
     # ga: Rivals and partners: always at the same places, or drawn again for every generation [default: shuffled]
     pairing: Literal["fixed", "shuffled"] | None
 
+    # ga: Partners of a winner: one, or in a ring the winners before and after it, with one child per pair [default: pairs]
+    partners: Literal["pairs", "ring"] | None
+
     # ga: Improve each group's best tour a little in each generation, where distances are symmetric [default: true]
     improve_best: bool | None
 

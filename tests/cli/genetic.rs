@@ -82,6 +82,7 @@ fn a_resumed_population_goes_on_as_if_it_had_never_stopped() {
         &["--crossover", "arx", "--mutation", "0.5"],
         &["--crossover", "hybrid", "--seed", "9"],
         &["--crossover", "arx", "--improve-best", "false"],
+        &["--crossover", "hybrid", "--partners", "ring"],
         &["--crossover", "hybrid", "--local-search", "two-opt", "--neighbors", "6", "--breadth", "4"],
         &["--crossover", "arx", "--initial", "local-optima"],
         &["--crossover", "bcscx", "--initial", "ants", "--local-search", "or-opt"],
@@ -153,6 +154,7 @@ fn edge_assembly_crossover_of_few_nodes_and_of_wrong_settings() {
         (&["--children", "0"], "--children"),
         (&["--mutation", "0.1"], "--mutation does nothing with --crossover eax"),
         (&["--pairing", "fixed"], "--pairing does nothing with --crossover eax"),
+        (&["--partners", "ring"], "--partners does nothing with --crossover eax"),
         (&["--improve-best", "false"], "--improve-best does nothing with --crossover eax"),
         (&["--crossover", "arx", "--children", "5"], "--children applies only with --crossover eax"),
     ];
