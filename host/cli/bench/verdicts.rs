@@ -10,9 +10,9 @@ use super::rows::Row;
 use super::table::render;
 use crate::report::statistics::{deviation, mean};
 
-/// A figure is level with the published one if they differ by less than this share of it,
+/// A figure is level with the published one if they differ by less than this share of it.
 const LEVEL: f64 = 0.05;
-/// or by less than this many standard errors of our mean.
+/// Whether a mean is ahead or behind is undecided if it differs by less than this many of its standard errors.
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// What the figures of a published table are compared with.
@@ -78,6 +78,8 @@ pub struct Measured<'a> {
 pub struct Counts {
     pub ahead: usize,
     pub level: usize,
+    /// They differ, but by no more than our runs scatter, or than the published figure is rounded.
+    pub undecided: usize,
     pub behind: usize,
     /// Their instance is not at hand.
     pub not_runnable: usize,
@@ -90,18 +92,19 @@ impl Counts {
     pub fn add(&mut self, other: Counts) {
         self.ahead += other.ahead;
         self.level += other.level;
+        self.undecided += other.undecided;
         self.behind += other.behind;
         self.not_runnable += other.not_runnable;
         self.not_run += other.not_run;
     }
 
     /// Returns the numbers in the order of [`Counts::HEADS`].
-    pub fn numbers(self) -> [usize; 5] {
-        [self.ahead, self.level, self.behind, self.not_runnable, self.not_run]
+    pub fn numbers(self) -> [usize; 6] {
+        [self.ahead, self.level, self.undecided, self.behind, self.not_runnable, self.not_run]
     }
 
     /// What the numbers are called.
-    pub const HEADS: [&str; 5] = ["ahead", "level", "behind", "not runnable", "not run"];
+    pub const HEADS: [&str; 6] = ["ahead", "level", "undecided", "behind", "not runnable", "not run"];
 }
 
 /// Splits a line into words as a shell does, as far as double quotes are concerned.
@@ -139,6 +142,11 @@ fn number(cell: &str) -> Option<f64> {
     let text = cell.trim_start_matches(['≈', '~', ' ']).replace(',', "");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text[..end].parse().ok()
+}
+
+/// Returns the number after `±` in a published cell: how far the figure may be from what the paper measured; 0 if it has none.
+fn uncertainty(cell: &str) -> f64 {
+    cell.split_once('±').and_then(|(_, rest)| number(rest)).unwrap_or(0.0)
 }
 
 impl Published {
@@ -181,10 +189,12 @@ impl Published {
                 for (head, cell) in self.heads.iter().zip(line).skip(labels) {
                     if comparison.heading.is_empty() || comparison.heading.contains(head) {
                         let Some(paper) = number(cell) else { continue };
+                        let paper = (paper, uncertainty(cell));
                         let (ours, verdict) = comparison.judge(&keys, head, paper, measured);
                         *match verdict {
                             "ahead" => &mut counts.ahead,
                             "level" => &mut counts.level,
+                            "undecided" => &mut counts.undecided,
                             "behind" => &mut counts.behind,
                             "not runnable" => &mut counts.not_runnable,
                             _ => &mut counts.not_run,
@@ -205,12 +215,12 @@ impl Published {
 }
 
 impl Comparison {
-    /// Returns our figure as text, and the verdict.
+    /// Returns our figure as text, and the verdict on it and the published figure, which may differ from the measured one by so much.
     fn judge(
         &self,
         keys: &[String],
         head: &str,
-        paper: f64,
+        (paper, uncertainty): (f64, f64),
         measured: &Measured<'_>,
     ) -> (String, &'static str) {
         let all = self.rows.iter().map(String::as_str).zip(keys.iter().map(String::as_str));
@@ -253,17 +263,14 @@ impl Comparison {
             None => (paper, ours, error),
         };
         let difference = (ours - paper) * sign;
-        let none = (LEVEL * paper.abs()).max(STANDARD_ERRORS * error);
-        (
-            shown,
-            if difference.abs() <= none {
-                "level"
-            } else if difference < 0.0 {
-                "ahead"
-            } else {
-                "behind"
-            },
-        )
+        let verdict = match difference.abs() {
+            // Scatter does not make figures level that are far from each other.
+            by if by <= LEVEL * paper.abs() => "level",
+            by if by <= STANDARD_ERRORS * error + uncertainty => "undecided",
+            _ if difference < 0.0 => "ahead",
+            _ => "behind",
+        };
+        (shown, verdict)
     }
 
     /// Whether the published table has this text for a value of ours, which is that of key `i`.
@@ -345,7 +352,7 @@ mod tests {
         let table = "| | ms |\n|---|---|\n| a | 20.5 (3.1) |\n| b | ≈ 9.9 |\n| c | 1 |\n| d | **9** |\n| e | 1 |\n| f | no memory |";
         let options = "--rows instance --heading ms --cell ms:mean --where way=x";
         let (lines, counts) = verdicts(&[options], table, &rows, false);
-        assert_eq!(counts, Counts { ahead: 1, level: 1, behind: 1, not_runnable: 1, not_run: 1 });
+        assert_eq!(counts.numbers(), [1, 1, 0, 1, 1, 1]);
         assert!(lines[0].contains("20.5 ") && lines[0].contains("10 (1 run)"), "{lines:?}");
         // What is measured in fewer or shorter runs is shown, but not judged unless the table allows it.
         let (lines, counts) = verdicts(&[options], table, &rows, true);
@@ -380,9 +387,19 @@ mod tests {
             [judge(length, "1020"), judge(length, "1041"), judge(length, "1080")],
             ["behind", "level", "ahead"]
         );
-        // The mean of 1 and 3 has a standard error of 1.
+        // The mean of 1 and 3 has a standard error of 1. A mean far away is not level because of it.
         let gap = "--where way=y --cell gap_percent:mean";
-        assert_eq!([judge(gap, "3.5"), judge(gap, "4.5")], ["level", "ahead"]);
+        assert_eq!(
+            [judge(gap, "2.05"), judge(gap, "3.5"), judge(gap, "4.5")],
+            ["level", "undecided", "ahead"]
+        );
+        assert_eq!([judge(gap, "1.5"), judge(gap, "0")], ["undecided"; 2]);
+        // The published figure may be rounded, too.
+        let ms = "--where way=x --cell ms:mean";
+        assert_eq!(
+            [judge(ms, "≈ 9 ± 1"), judge(ms, "≈ 9 ± 0.5"), judge(ms, "9 (± 1)")],
+            ["undecided", "behind", "undecided"]
+        );
         assert_eq!(judge("--where way=y --cell gap_percent:mean --scale 0.01 --each seed", "0.01"), "behind");
     }
 
