@@ -636,7 +636,7 @@ fn bench_paper_runs_the_commands_of_a_table_and_prints_the_papers_figures() {
         // A figure of the paper's with ours and the verdict, one whose instance is not there, and how many there are of each: the
         // file is another instance under this name.
         .stdout(is_match(r"\n16 +d198 +0\.9 +not runnable\n").unwrap())
-        .stdout(is_match(r"\nacs +0 +0 +0 +5 +35\n").unwrap())
+        .stdout(is_match(r"\nacs +0 +0 +0 +0 +10 +70\n").unwrap())
         .stderr(contains("skipped: tsplib/d198.tsp"));
     let rows = rows(&folder.path("rows/acs-table-4-quick-1.csv"));
     assert_eq!(rows.len(), 3);
