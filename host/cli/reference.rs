@@ -5,14 +5,33 @@ use std::fmt::Write;
 
 use clap::{Arg, ArgAction, Command};
 
+use super::setting_options::{self, options_of};
+use crate::solver::Algorithm;
+use crate::solver::search::SearchSettings;
+use crate::solver::settings::{Declaration, Settings};
+
 const HEAD: &str = "\
 # Command reference
 
-Every command and option, with its values and default, as `antwarp help` shows them. [The command line](cli.md) explains how they
-work together.
+Every command and option, with its values and default, as `antwarp help` shows them. The guide explains how they work together; start with
+[Five minutes](guide/five-minutes.md).
 
 <!-- Made of the declarations by `ANTWARP_WRITE=1 cargo test --test cli the_reference_is_that_of_the_program`. -->
 ";
+
+const SETTINGS: &str = "\
+How to search: each setting with its names on the command line and in JSON. A setting that would have no effect, because the algorithm does
+not use it or because the condition in parentheses does not hold, is refused.
+";
+
+/// The settings that a command has beside its other options.
+fn declarations(command: &str) -> &'static [Declaration] {
+    match command {
+        "solve" => &Algorithm::ALL,
+        "search" => &[SearchSettings::DECLARATION],
+        _ => &[],
+    }
+}
 
 /// Returns the reference of a program's commands in Markdown.
 pub fn markdown(mut program: Command) -> String {
@@ -20,7 +39,13 @@ pub fn markdown(mut program: Command) -> String {
     let mut text = HEAD.to_owned();
     let mut tables = Tables::default();
     for command in commands(&program) {
-        describe(command, 2, &[], (&mut tables, &mut text));
+        let declarations = declarations(command.get_name());
+        describe(command, 2, &[], declarations, (&mut tables, &mut text));
+        if !declarations.is_empty() {
+            let name = command.get_name();
+            let _ = write!(text, "\n### Settings of {name}\n\n{SETTINGS}\n");
+            text += &setting_options::tables(declarations);
+        }
     }
     text
 }
@@ -43,8 +68,21 @@ fn arguments(of: &Command) -> Vec<&Arg> {
     of.get_arguments().filter(is_listed).collect()
 }
 
-/// Describes a command below a heading of this level. Leaves out the arguments that are described above it.
-fn describe(command: &Command, level: usize, above: &[String], (tables, text): (&mut Tables, &mut String)) {
+/// Describes a command below a heading of this level. Leaves out the arguments that are described above it, and settings, which have a table
+/// of their own.
+fn describe(
+    command: &Command,
+    level: usize,
+    above: &[String],
+    settings: &[Declaration],
+    (tables, text): (&mut Tables, &mut String),
+) {
+    let settings_ids: Vec<&str> = options_of(settings).iter().map(|option| option.id).collect();
+    let arguments = |of| {
+        let mut own = arguments(of);
+        own.retain(|argument| !settings_ids.contains(&argument.get_id().as_str()));
+        own
+    };
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let name = usage.split([' ']).take(level).collect::<Vec<_>>().join(" ");
@@ -70,7 +108,7 @@ fn describe(command: &Command, level: usize, above: &[String], (tables, text): (
     let shared: Vec<String> =
         if others.is_empty() { Vec::new() } else { shared.into_iter().map(row).collect() };
     for command in below {
-        describe(command, level + 1, &shared, (tables, text));
+        describe(command, level + 1, &shared, settings, (tables, text));
     }
 }
 

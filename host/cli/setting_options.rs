@@ -284,8 +284,11 @@ pub fn tables(declarations: &[Declaration]) -> String {
                     let taken = choices()
                         .into_iter()
                         .filter(|choice| !setting.except.contains(&choice.name.as_str()));
-                    let names = taken.map(|choice| format!("`{}`", choice.name));
-                    names.collect::<Vec<_>>().join(", ")
+                    let names = taken.map(|choice| match choice.help.trim() {
+                        "" => format!("`{}`", choice.name),
+                        help => format!("`{}`: {}", choice.name, help.replace('|', "\\|")),
+                    });
+                    names.collect::<Vec<_>>().join("; ")
                 }
                 kind => {
                     let kind = if matches!(kind, Kind::Whole(_)) { "a whole number" } else { "a number" };

@@ -3,10 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, Result, output, reference, setting_options};
-use crate::solver::Algorithm;
-use crate::solver::search::SearchSettings;
-use crate::solver::settings::Settings;
+use super::{Cli, Outcome, Result, output, reference};
 
 /// Arguments of `antwarp completions`.
 #[derive(Debug, clap::Args)]
@@ -18,9 +15,6 @@ pub struct CompletionArgs {
 /// Arguments of `antwarp man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// Print the tables of a command's settings for docs/cli.md instead
-    #[arg(long, hide = true, value_parser = ["solve", "search"])]
-    settings: Option<String>,
     /// Print docs/reference.md instead
     #[arg(long, hide = true)]
     reference: bool,
@@ -35,12 +29,6 @@ pub fn completions(args: CompletionArgs) -> Result<Outcome> {
 
 /// Prints the manual page, subcommands included.
 pub fn man(args: ManArgs) -> Result<Outcome> {
-    if let Some(command) = args.settings {
-        let declarations =
-            if command == "solve" { &Algorithm::ALL[..] } else { &[SearchSettings::DECLARATION] };
-        let tables = setting_options::tables(declarations);
-        return output::deliver(|out| out.write_all(tables.as_bytes())).map(|()| Outcome::Done);
-    }
     if args.reference {
         let text = reference::markdown(Cli::command());
         return output::deliver(|out| out.write_all(text.as_bytes())).map(|()| Outcome::Done);

@@ -16,7 +16,6 @@ tests! {
     shells_and_readers_are_served,
     the_help_of_solve_has_a_short_form_and_one_for_each_algorithm,
     every_setting_is_in_the_manual_page_and_in_completions,
-    the_documentation_has_the_tables_of_settings,
     the_reference_is_that_of_the_program,
 }
 
@@ -103,32 +102,6 @@ fn every_setting_is_in_the_manual_page_and_in_completions() {
     }
     let old = "--start-tour";
     assert!(texts.iter().all(|text| !text.contains(old)), "{old}");
-}
-
-/// The lines of the documentation between which it has the tables of a command's settings, and the text around.
-fn documented(text: &str, command: &str) -> [String; 3] {
-    let begin = format!("<!-- settings of {command}: made of the declarations");
-    let (before, rest) = text.split_once(&begin).unwrap();
-    let (mark, rest) = rest.split_once("-->\n").unwrap();
-    let (table, after) = rest.split_once("<!-- settings: end -->").unwrap();
-    [format!("{before}{begin}{mark}-->\n"), table.to_owned(), format!("<!-- settings: end -->{after}")]
-}
-
-/// With ANTWARP_WRITE set they are made again.
-fn the_documentation_has_the_tables_of_settings() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
-    for command in ["solve", "search"] {
-        let [before, table, after] = documented(&fs::read_to_string(&path).unwrap(), command);
-        let made = printed(&["man", "--settings", command]);
-        if std::env::var_os("ANTWARP_WRITE").is_some() {
-            fs::write(&path, format!("{before}\n{made}\n{after}")).unwrap();
-            continue;
-        }
-        assert!(
-            table.trim() == made.trim(),
-            "docs/cli.md has another table: ANTWARP_WRITE=1 cargo test --test cli the_documentation_has_the_tables"
-        );
-    }
 }
 
 /// With ANTWARP_WRITE set it is made again.
