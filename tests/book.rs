@@ -28,9 +28,14 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The pages for users. Each of their commands is run.
+/// The pages for users. Each of their commands is run, except those with a reason above them.
 fn guide() -> Vec<PathBuf> {
-    pages(&root().join("docs/guide"))
+    let named = ["cluster", "history", "packages", "performance", "python", "reliability", "serve"];
+    let named = named.map(|name| root().join(format!("docs/{name}.md")));
+    let mut all = pages(&root().join("docs/guide"));
+    all.extend(named);
+    all.push(root().join("README.md"));
+    all
 }
 
 /// A block between three backticks.
@@ -136,7 +141,7 @@ fn every_page_of_docs_is_in_the_summary_once() {
 #[test]
 fn pictures_have_the_command_that_makes_them() {
     let mut seen = 0;
-    for page in guide().into_iter().chain([root().join("README.md")]) {
+    for page in guide() {
         let text = read(&page);
         for link in links(&text).iter().filter(|link| link.ends_with(".svg")) {
             let name = link.rsplit('/').next().unwrap();
@@ -280,7 +285,8 @@ mod commands {
         assert!(seen >= 20, "{seen} commands");
     }
 
-    /// Except to install, and to make pictures, which takes long.
+    /// Except with a reason in a comment above: it takes long, or needs what the machine may lack. Python's blocks are run by its package's
+    /// tests, requests to the server by tests/serve.
     #[test]
     fn every_command_of_the_guide_is_in_a_block_that_is_run() {
         for page in guide() {
@@ -288,16 +294,69 @@ mod commands {
             let lines: Vec<&str> = text.lines().collect();
             for block in blocks(&lines) {
                 let code = lines[block.lines].join("\n");
-                let is_run = ["console", "rust", "toml"].contains(&block.language.as_str())
-                    || block.above.contains("A picture:");
+                let is_text =
+                    ["console", "rust", "toml", "python", "json", "text"].contains(&&*block.language);
+                let has_reason =
+                    ["A picture:", "Not run:", "Output:"].iter().any(|why| block.above.contains(why));
+                let has_other_test =
+                    page.ends_with("README.md") || page.ends_with("serve.md") && code.starts_with("curl -s ");
                 assert!(
-                    is_run || page.ends_with("install.md") || !code.contains("antwarp "),
+                    is_text || has_reason || has_other_test,
                     "{}: this is not run:\n{code}",
                     page.display()
                 );
             }
         }
     }
+}
+
+/// The commands of README.md start cargo, which a test does not; the built program gets their arguments instead.
+#[test]
+fn the_commands_of_the_readme_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let examples = folder.path().join("examples");
+    fs::create_dir(&examples).unwrap();
+    for name in ["shops.csv", "capitals.csv"] {
+        fs::copy(root().join("examples").join(name), examples.join(name)).unwrap();
+    }
+    let text = read(&root().join("README.md"));
+    let commands: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("cargo run --release -- ")).collect();
+    assert!(commands.contains(&"solve E1k.0 --time 10s"), "{commands:?}");
+    for command in commands {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_antwarp"));
+        let output = program.args(command.split(' ')).current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// Most words of the book, without the reference, tables and code.
+const MOST_WORDS: usize = 70_000;
+
+/// A book that people read is short. What was measured on the way belongs to benches/notebooks.
+#[test]
+fn the_book_is_short() {
+    let docs = root().join("docs");
+    let count = |page: &PathBuf| {
+        let text = read(page);
+        let lines: Vec<&str> = text.lines().collect();
+        let blocks = blocks(&lines);
+        let is_code = |at: usize| blocks.iter().any(|block| block.lines.contains(&at));
+        let is_prose = |at: usize| !is_code(at) && !lines[at].trim_start().starts_with(['|', '<', '`']);
+        let words = |at: usize| lines[at].split_whitespace().count();
+        (0..lines.len()).filter(|&at| is_prose(at)).map(words).sum::<usize>()
+    };
+    let mut counted: Vec<(usize, PathBuf)> = pages(&docs)
+        .into_iter()
+        .filter(|page| !page.ends_with("reference.md"))
+        .map(|page| (count(&page), page))
+        .collect();
+    counted.sort();
+    let sum: usize = counted.iter().map(|(words, _)| words).sum();
+    let list: Vec<String> =
+        counted.iter().map(|(words, page)| format!("{words:6} {}", page.display())).collect();
+    assert!(sum <= MOST_WORDS, "{}\n{sum:6} words, more than {MOST_WORDS}", list.join("\n"));
+    println!("{}\n{sum:6} words", list.join("\n"));
 }
 
 /// Words of our own for what the field has names for, inversions and riddles; and what to write instead.
