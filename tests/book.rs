@@ -331,7 +331,7 @@ fn the_commands_of_the_readme_work() {
 }
 
 /// Most words of the book, without the reference, tables and code.
-const MOST_WORDS: usize = 70_000;
+const MOST_WORDS: usize = 55_000;
 
 /// A book that people read is short. What was measured on the way belongs to benches/notebooks.
 #[test]
@@ -342,7 +342,8 @@ fn the_book_is_short() {
         let lines: Vec<&str> = text.lines().collect();
         let blocks = blocks(&lines);
         let is_code = |at: usize| blocks.iter().any(|block| block.lines.contains(&at));
-        let is_prose = |at: usize| !is_code(at) && !lines[at].trim_start().starts_with(['|', '<', '`']);
+        let is_other = |line: &str| ["|", "<", "```"].iter().any(|mark| line.starts_with(mark));
+        let is_prose = |at: usize| !is_code(at) && !is_other(lines[at].trim_start());
         let words = |at: usize| lines[at].split_whitespace().count();
         (0..lines.len()).filter(|&at| is_prose(at)).map(words).sum::<usize>()
     };
