@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/algorithms/lin-kernighan.md from small random instances: a move, a team's search for one, changes that are
-merged, and edge assembly.
+"""Draws the pictures of docs/algorithms from small random instances: a move, a team's search for one, changes that are merged, edge assembly,
+and 1-trees.
 
     python3 benches/figures.py -o docs/algorithms
 """
@@ -326,7 +326,51 @@ def a_team():
     return picture([panel, warp, thread], [*legend, ("#aab7b8", "3,2", "too far to gain")])
 
 
-PICTURES = {"move.svg": a_move, "team.svg": a_team, "merge.svg": merged_changes, "edge-assembly.svg": edge_assembly}
+def one_tree(places, potentials):
+    """Returns the minimum spanning tree, the second edge of the leaf where that is heaviest, and the bound that both prove."""
+    nodes = range(len(places))
+
+    def weight(a, b):
+        return length(places, a, b) + potentials[a] + potentials[b]
+
+    tree, reached = set(), {0}
+    while len(reached) < len(places):
+        a, b = min(((a, b) for a in reached for b in nodes if b not in reached), key=lambda edge: weight(*edge))
+        tree.add(frozenset((a, b)))
+        reached.add(b)
+    leaves = [node for node in nodes if sum(node in edge for edge in tree) == 1]
+    seconds = [min((weight(leaf, b), leaf, b) for b in nodes if b != leaf and frozenset((leaf, b)) not in tree) for leaf in leaves]
+    heaviest, leaf, other = max(seconds)
+    return tree, frozenset((leaf, other)), sum(weight(*edge) for edge in tree) + heaviest - 2 * sum(potentials)
+
+
+def one_trees():
+    """The minimum 1-tree without potentials and with those of an ascent, and the shortest tour that 2-opt finds."""
+    rng = random.Random(7)
+    places = [(rng.random(), rng.random()) for _ in range(24)]
+    tours = [two_opt(places, rng.sample(range(24), 24)) for _ in range(60)]
+    tour = min(tours, key=lambda tour: total(places, tour))
+    shown = [one_tree(places, [0.0] * 24)]
+    potentials, best = [0.0] * 24, shown[0]
+    for step in range(2000):
+        tree, extra, bound = one_tree(places, potentials)
+        if bound > best[2]:
+            best = (tree, extra, bound)
+        degrees = [sum(node in edge for edge in (*tree, extra)) for node in range(24)]
+        size = 0.05 * 0.997**step
+        potentials = [p + size * (degree - 2) for p, degree in zip(potentials, degrees)]
+    shown.append(best)
+    panels = []
+    for (tree, extra, bound), title in zip(shown, ("minimum 1-tree", "with potentials")):
+        panels.append(Panel(places, f"{title}: {100 * bound / total(places, tour):.1f} %"))
+        panels[-1].draw(tree, KEPT)
+        panels[-1].draw({extra}, OTHER, 2.5)
+    panels.append(Panel(places, "the tour: 100 %"))
+    panels[-1].draw(edges(tour), KEPT)
+    return picture(panels, [(KEPT, "", "edges of the tree, of the tour"), (OTHER, "", "the additional edge")])
+
+
+PICTURES = {"move.svg": a_move, "team.svg": a_team, "merge.svg": merged_changes, "edge-assembly.svg": edge_assembly, "one-tree.svg": one_trees}
 
 
 def main():
