@@ -257,15 +257,14 @@ impl Comparison {
         if measured.quick && !self.quick {
             return (shown, "shorter runs");
         }
-        // Lengths are compared by what is above the best known one.
-        let (paper, ours, error) = match own[0].number("best_known").filter(|_| self.cell.is_of("result")) {
-            Some(known) => (paper - known, ours - known, error),
-            None => (paper, ours, error),
-        };
+        // Lengths are compared by what is above the best known one. Where it is not known, only equal ones are level.
+        let is_length = self.cell.is_of("result");
+        let known = own.iter().find_map(|row| row.number("best_known")).filter(|_| is_length);
+        let share = if is_length && known.is_none() { 0.0 } else { LEVEL };
         let difference = (ours - paper) * sign;
         let verdict = match difference.abs() {
             // Scatter does not make figures level that are far from each other.
-            by if by <= LEVEL * paper.abs() => "level",
+            by if by <= share * (paper - known.unwrap_or(0.0)).abs() => "level",
             by if by <= STANDARD_ERRORS * error + uncertainty => "undecided",
             _ if difference < 0.0 => "ahead",
             _ => "behind",
@@ -387,6 +386,12 @@ mod tests {
             [judge(length, "1020"), judge(length, "1041"), judge(length, "1080")],
             ["behind", "level", "ahead"]
         );
+        // Without the best known length, 1 more is longer.
+        let without_known = [Row::new([("instance", json!("a")), ("result", json!(1001))])];
+        let table = |paper: i64| format!("| | h |\n|---|---|\n| a | {paper} |");
+        let length = ["--rows instance --cell result:least"];
+        assert_eq!(verdicts(&length, &table(1000), &without_known, false).1.behind, 1);
+        assert_eq!(verdicts(&length, &table(1001), &without_known, false).1.level, 1);
         // The mean of 1 and 3 has a standard error of 1. A mean far away is not level because of it.
         let gap = "--where way=y --cell gap_percent:mean";
         assert_eq!(
