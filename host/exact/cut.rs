@@ -69,7 +69,7 @@ impl Cut {
         sets.sort_unstable();
         let right_side = Cut::shortest(&sets, n)?;
         let cut = Cut { family: Family::Hypergraph, sets, right_side };
-        cut.check_shape(n)?;
+        cut.check_sets(n)?;
         Ok(cut)
     }
 
@@ -170,18 +170,8 @@ impl Cut {
     /// # Errors
     /// The first condition that the sets fail.
     pub fn check_shape(&self, n: usize) -> Result<(), ShapeError> {
+        self.check_sets(n)?;
         let fail = |why: &str| Err(ShapeError(why.into()));
-        for set in &self.sets {
-            if set.is_empty() || set.len() >= n {
-                return fail("a set is empty or has all nodes");
-            }
-            if set.windows(2).any(|two| two[0] >= two[1]) {
-                return fail("a set has a node twice");
-            }
-            if set.last().is_some_and(|&last| last as usize >= n) {
-                return fail("a set has a node that does not exist");
-            }
-        }
         match self.family {
             Family::Subtour if self.sets.len() == 1 => Ok(()),
             Family::Subtour => fail("a subtour has one set"),
@@ -209,6 +199,23 @@ impl Cut {
             Family::Hypergraph if Cut::shortest(&self.sets, n)? == self.right_side => Ok(()),
             Family::Hypergraph => fail("the right side is not the length of a shortest tour of the atoms"),
         }
+    }
+
+    /// Checks that each set is sorted and a proper part of `n` nodes.
+    fn check_sets(&self, n: usize) -> Result<(), ShapeError> {
+        let fail = |why: &str| Err(ShapeError(why.into()));
+        for set in &self.sets {
+            if set.is_empty() || set.len() >= n {
+                return fail("a set is empty or has all nodes");
+            }
+            if set.windows(2).any(|two| two[0] >= two[1]) {
+                return fail("a set has a node twice");
+            }
+            if set.last().is_some_and(|&last| last as usize >= n) {
+                return fail("a set has a node that does not exist");
+            }
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::duals::{Duals, Reduced, to_cost, to_units};
 use crate::master::{Master, State};
 use crate::pool::Pool;
 use crate::pricing::{Edge, price};
-use crate::separation::{Draws, Workers, blossoms, combs, local, segments, subtours, tighten};
+use crate::separation::{Draws, Workers, blossoms, combs, local, segments, stars, subtours, tighten};
 use crate::simplex::{Limits, SimplexError, Solver, Status};
 use crate::support::LARGE;
 use crate::{Board, Cut, Family, Incumbent, Support};
@@ -116,7 +116,7 @@ fn few_cuts(nodes: usize) -> usize {
 fn trials(nodes: usize) -> usize {
     (100_000 / nodes).clamp(12, 50)
 }
-/// Local cuts, which take long, are looked for if there are fewer combs than this.
+/// Stars and local cuts, which take long, are looked for if there are fewer combs than this.
 const ENOUGH_COMBS: usize = 80;
 /// The nodes of the parts for local cuts: at first, by how many more once the rounds achieve little, and at last.
 const FIRST_ATOMS: usize = 10;
@@ -345,6 +345,11 @@ impl Ascent<'_, '_> {
                 let mut others = tighten(support, &cuts, draws, workers);
                 let trials = trials(n) * if is_alone && others.is_empty() { 8 } else { 1 };
                 others.extend(combs(support, &tight, trials, draws, workers));
+                if others.len() < ENOUGH_COMBS && !self.watch.is_over() {
+                    let starts: Vec<&Cut> = cuts.iter().copied().chain(&others).collect();
+                    let found = stars(support, &starts, workers);
+                    others.extend(found);
+                }
                 others
             },
         );

@@ -16,7 +16,7 @@ use crate::master::{Master, State};
 use crate::pricing::Edge;
 use crate::queue::{Open, Queue};
 use crate::root::MOST_WITH_LOCAL;
-use crate::separation::{Draws, Workers, blossoms, combs, local, subtours, tighten};
+use crate::separation::{Draws, Workers, blossoms, combs, local, stars, subtours, tighten};
 use crate::simplex::{Limits, Result, SimplexError, Solver, Standing, Status};
 use crate::{Board, Cut, Family, Incumbent};
 
@@ -361,6 +361,9 @@ impl<'a, 'b> NodeSolver<'a, 'b> {
             let rows: Vec<&Cut> = cuts.iter().map(|cut| &**cut).collect();
             found.extend(tighten(&support, &rows, self.draws, workers));
             found.extend(combs(&support, &tight, TRIALS, self.draws, workers));
+            let starts: Vec<&Cut> = rows.iter().copied().chain(&found).collect();
+            let stars = stars(&support, &starts, workers);
+            found.extend(stars);
             let mut known = HashSet::new();
             found.retain(|cut| known.insert(cut.clone()));
             if found.is_empty() {

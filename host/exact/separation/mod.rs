@@ -7,6 +7,7 @@ mod flow;
 mod local;
 mod partition;
 mod shrunk;
+mod stars;
 mod subtours;
 #[cfg(test)]
 mod tests;
@@ -17,5 +18,6 @@ pub use blossoms::blossoms;
 pub use combs::{combs, tighten};
 pub use draws::Draws;
 pub use local::local;
+pub use stars::stars;
 pub use subtours::{segments, subtours};
 pub use workers::Workers;

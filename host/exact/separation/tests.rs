@@ -139,6 +139,8 @@ proptest! {
         check(&support, &cuts, &mut draws)?;
         let tighter = on(3, |workers| tighten(&support, &cuts.iter().collect::<Vec<_>>(), &mut draws, workers));
         check(&support, &tighter, &mut draws)?;
+        let starts: Vec<&Cut> = cuts.iter().chain(&tighter).collect();
+        check(&support, &on(3, |workers| stars(&support, &starts, workers)), &mut draws)?;
         prop_assert_eq!(tighter.len(), cuts.iter().filter(|cut| cut.family() == Family::Comb).count());
     }
 
@@ -159,7 +161,8 @@ proptest! {
             let mut draws = Draws::new(seed);
             let found = combs(&support, &tight, 20, &mut draws, workers);
             let tighter = tighten(&support, &found.iter().collect::<Vec<_>>(), &mut draws, workers);
-            (found, tighter, local(&support, &tight, (8, 3), &mut draws, workers))
+            let wider = stars(&support, &found.iter().collect::<Vec<_>>(), workers);
+            (found, tighter, wider, local(&support, &tight, (8, 3), &mut draws, workers))
         }));
         prop_assert_eq!(one, four);
     }
@@ -215,4 +218,44 @@ fn local_cuts_are_found_in_small_and_large_parts() {
         let found = found.sum::<usize>();
         assert!(found > 20, "{found} in parts of {atoms} nodes");
     }
+}
+
+/// Returns a strip of four rows between two ends, which an edge of value 1 joins outside. In the mean 3.2 edges cross each line across the
+/// strip and that edge.
+fn strip(columns: u32) -> Support {
+    // The nodes 4 c and 4 c + 1 of a column are above each other, and so are 4 c + 2 and 4 c + 3, half a column further.
+    let mut edges = Vec::new();
+    for node in (0..columns).map(|column| 4 * column) {
+        edges.extend([(node, node + 2, 0.8), (node + 1, node + 3, 0.8), (node + 1, node + 2, 0.2)]);
+        if node + 4 < 4 * columns {
+            edges.extend([(node, node + 4, 0.2), (node + 2, node + 4, 0.8), (node + 2, node + 5, 0.2)]);
+            edges.extend([(node + 3, node + 5, 0.8), (node + 3, node + 7, 0.2)]);
+        }
+    }
+    let [left, right] = [4 * columns, 4 * columns + 1];
+    edges.extend([
+        (left, right, 1.0),
+        (0, left, 0.5),
+        (1, left, 0.5),
+        (left - 1, right, 0.5),
+        (left - 2, right, 0.5),
+    ]);
+    Support::new(left as usize + 2, edges.iter().copied())
+}
+
+#[test]
+fn stars_of_a_strip_have_three_handles() {
+    let support = strip(8);
+    // Two teeth of an edge in the middle of the strip, and the edge outside. The handle is right of that.
+    let comb = Cut::comb((18..32).chain([33]).collect(), vec![vec![16, 18], vec![17, 19], vec![32, 33]]);
+    assert!(support.violation(&comb).abs() < 1e-9, "the comb holds");
+    let found = on(2, |workers| stars(&support, &[&comb], workers));
+    assert!(!found.is_empty());
+    check(&support, &found, &mut Draws::new(1)).unwrap();
+    let of = |right_side: i64| {
+        let cuts = found.iter().filter(|cut| cut.right_side() == right_side);
+        cuts.map(|cut| support.violation(cut)).fold(0.0, f64::max)
+    };
+    // With each handle, 0.8 of an edge is missing, and one of the two teeth has a border of 0.4 more.
+    assert!((of(16) - 0.4).abs() < 1e-9 && (of(22) - 0.8).abs() < 1e-9, "{} {}", of(16), of(22));
 }
