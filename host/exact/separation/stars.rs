@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use crate::support::Borders;
 use crate::{Cut, Family, Support};
 
 use super::workers::Workers;
@@ -16,7 +17,7 @@ const NEAR_STAR: f64 = -0.2;
 /// The most handles: of more, there are more atoms than a cut may have.
 const HANDLES: i32 = 3;
 /// The most stars: the right side of each takes about a millisecond.
-const MOST: usize = 100;
+const MOST: usize = 40;
 /// Moves of a local search end after this many.
 const MOVES: usize = 200;
 /// The combs that a piece of work extends.
@@ -26,6 +27,7 @@ const NONE: usize = 3;
 const LAST: usize = 2;
 /// The level of nodes outside of all handles.
 const OUTSIDE: i32 = i32::MAX;
+const UNMARKED: i32 = -1;
 
 /// Finds violated stars with three teeth, from combs that are violated or nearly so: a second handle, and a third one, has one more piece
 /// of two teeth each. The first two teeth count once, and the last tooth as often as there are handles.
@@ -37,14 +39,13 @@ const OUTSIDE: i32 = i32::MAX;
 /// Mathematical Programming 33 (1985): path inequalities; B. Fleischmann, *A new class of cutting planes for the symmetric travelling
 /// salesman problem*, Mathematical Programming 40 (1988): stars.
 pub fn stars(support: &Support, combs: &[&Cut], workers: Workers<'_>) -> Vec<Cut> {
-    let is_start =
-        |cut: &&&Cut| cut.family() == Family::Comb && cut.sets().len() == 4 && support.violation(cut) > NEAR;
-    let starts: Vec<&Cut> = combs.iter().filter(is_start).copied().collect();
+    let is_comb = |cut: &&&Cut| cut.family() == Family::Comb && cut.sets().len() == 4;
+    let starts: Vec<&Cut> = combs.iter().filter(is_comb).copied().collect();
     let found = workers.each(starts.len().div_ceil(PIECE), &|piece| {
-        let mut search = Search::new(support);
+        let (mut search, mut borders) = (Search::new(support), Borders::new(support));
         let starts = &starts[piece * PIECE..starts.len().min((piece + 1) * PIECE)];
         let mut found = Vec::new();
-        for cut in starts {
+        for cut in starts.iter().filter(|cut| borders.violation(cut) > NEAR) {
             for last in 0..3 {
                 for is_outward in [true, false] {
                     for splits in [false, true] {
@@ -74,8 +75,12 @@ type Sets = Vec<Arc<[u32]>>;
 /// A star. The level of a node is the number of handles that it is not in; each handle has the next lower one's nodes and more.
 struct Search<'a> {
     support: &'a Support,
-    /// Those of nodes that are in no handle is [`OUTSIDE`].
+    /// [`OUTSIDE`] for nodes that are in no handle, [`UNMARKED`] for most nodes.
     level: Vec<i32>,
+    /// What [`UNMARKED`] stands for: 0 or [`OUTSIDE`].
+    others: i32,
+    /// The nodes with another level, some of them several times.
+    marked: Vec<u32>,
     tooth: Vec<usize>,
     is_queued: Vec<bool>,
     /// The nodes of teeth and all that have been moved.
@@ -90,7 +95,9 @@ impl<'a> Search<'a> {
         let n = support.len();
         Search {
             support,
-            level: vec![OUTSIDE; n],
+            level: vec![UNMARKED; n],
+            others: OUTSIDE,
+            marked: Vec::new(),
             tooth: vec![NONE; n],
             is_queued: vec![false; n],
             touched: Vec::new(),
@@ -100,7 +107,13 @@ impl<'a> Search<'a> {
     }
 
     fn level(&self, node: u32) -> i32 {
-        self.level[node as usize].min(self.handles)
+        let level = self.level[node as usize];
+        if level == UNMARKED { self.others } else { level }.min(self.handles)
+    }
+
+    fn set_level(&mut self, node: u32, level: i32) {
+        self.level[node as usize] = level;
+        self.marked.push(node);
     }
 
     /// Returns how often a tooth counts.
@@ -116,11 +129,12 @@ impl<'a> Search<'a> {
     /// other way round the handle's complement is the handle. Returns whether there are nodes for that.
     fn begin(&mut self, comb: &Cut, last: usize, is_outward: bool, splits: bool) -> bool {
         let (handle, teeth) = (&comb.sets()[0], &comb.sets()[1..]);
+        self.marked.drain(..).for_each(|node| self.level[node as usize] = UNMARKED);
+        self.touched.drain(..).for_each(|node| self.tooth[node as usize] = NONE);
         self.handles = 1;
-        self.level.fill(if is_outward { OUTSIDE } else { 0 });
-        handle.iter().for_each(|&node| self.level[node as usize] = if is_outward { 0 } else { OUTSIDE });
-        self.tooth.fill(NONE);
-        self.touched.clear();
+        let inside = if is_outward { 0 } else { OUTSIDE };
+        self.others = if is_outward { OUTSIDE } else { 0 };
+        handle.iter().for_each(|&node| self.set_level(node, inside));
         for (number, tooth) in [(last + 1) % 3, (last + 2) % 3, last].into_iter().enumerate() {
             teeth[tooth].iter().for_each(|&node| self.tooth[node as usize] = number);
             self.touched.extend(teeth[tooth].iter());
@@ -132,7 +146,7 @@ impl<'a> Search<'a> {
                 let is_outer = |&&node: &&u32| self.tooth[node as usize] == tooth && self.level(node) == 1;
                 let outer: Vec<u32> = self.touched.iter().filter(is_outer).copied().collect();
                 let inward = |node: u32| {
-                    self.value_to(node, |other| self.tooth[other] == tooth && self.level[other] == 0)
+                    self.value_to(node, |other| self.tooth[other as usize] == tooth && self.level(other) == 0)
                 };
                 let nearest = outer.iter().copied().max_by(|&a, &b| inward(a).total_cmp(&inward(b)));
                 if outer.len() < 2 {
@@ -141,7 +155,7 @@ impl<'a> Search<'a> {
                 moved.extend(nearest);
             }
             self.handles = 2;
-            moved.into_iter().for_each(|node| self.level[node as usize] = 1);
+            moved.into_iter().for_each(|node| self.set_level(node, 1));
             return true;
         }
         self.enlarge()
@@ -157,7 +171,7 @@ impl<'a> Search<'a> {
                 for &(other, _) in self.support.neighbors(node) {
                     let is_free = self.tooth[other as usize] == NONE && self.level(other) == level;
                     if is_free && !(tooth == 1 && other == added[0]) {
-                        let value = self.value_to(other, |it| self.tooth[it] == tooth);
+                        let value = self.value_to(other, |it| self.tooth[it as usize] == tooth);
                         if value > best.0 {
                             best = (value, Some(other));
                         }
@@ -167,9 +181,9 @@ impl<'a> Search<'a> {
             let Some(node) = best.1 else { return false };
             added[tooth] = node;
         }
-        for &node in &self.touched {
-            if self.tooth[node as usize] < LAST && self.level[node as usize] == OUTSIDE {
-                self.level[node as usize] = level;
+        for node in self.touched.clone() {
+            if self.tooth[node as usize] < LAST && self.level(node) == level {
+                self.set_level(node, level);
             }
         }
         self.handles += 1;
@@ -181,15 +195,15 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the value of the edges from a node to others.
-    fn value_to(&self, node: u32, is_wanted: impl Fn(usize) -> bool) -> f64 {
-        self.support.neighbors(node).iter().filter(|edge| is_wanted(edge.0 as usize)).map(|edge| edge.1).sum()
+    fn value_to(&self, node: u32, is_wanted: impl Fn(u32) -> bool) -> f64 {
+        self.support.neighbors(node).iter().filter(|edge| is_wanted(edge.0)).map(|edge| edge.1).sum()
     }
 
     /// Improves the star, adds its sets to those found if it is violated, and goes on with one more handle.
     fn extend(&mut self, found: &mut Vec<(f64, Sets)>) {
         loop {
             self.improve();
-            let sets = self.sets();
+            let mut sets = self.sets();
             if sets.iter().any(|set| set.is_empty()) {
                 return;
             }
@@ -198,7 +212,6 @@ impl<'a> Search<'a> {
             let right_side = 4 * self.handles + 2 * (2 + self.handles);
             let violation = f64::from(right_side) - left;
             if violation > EPSILON {
-                let mut sets: Sets = sets.into_iter().map(Into::into).collect();
                 sets.sort_unstable();
                 found.push((violation / f64::from(right_side), sets));
             }
@@ -208,29 +221,27 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the sets, as often as they count.
-    fn sets(&self) -> Vec<Vec<u32>> {
-        let nodes = || 0..self.support.len() as u32;
-        let mut sets: Vec<Vec<u32>> = (0..self.handles)
-            .map(|handle| {
-                let set: Vec<u32> = nodes().filter(|&node| self.level(node) <= handle).collect();
-                if 2 * set.len() <= self.support.len() {
-                    return set;
-                };
-                nodes().filter(|&node| self.level(node) > handle).collect()
-            })
-            .collect();
+    /// Returns the sets, as often as they count: of each handle, or of its complement, that with no unmarked nodes.
+    fn sets(&mut self) -> Sets {
+        sort(&mut self.marked);
+        let of = |handle: i32| -> Arc<[u32]> {
+            let is_wanted = |node: &u32| (self.level(*node) <= handle) == (self.others == OUTSIDE);
+            self.marked.iter().copied().filter(is_wanted).collect()
+        };
+        let mut sets: Sets = (0..self.handles).map(of).collect();
         for tooth in 0..=LAST {
-            let set: Vec<u32> = nodes().filter(|&node| self.tooth[node as usize] == tooth).collect();
-            (0..self.weight(tooth)).for_each(|_| sets.push(set.clone()));
+            let nodes = self.touched.iter().copied();
+            let set: Arc<[u32]> = nodes.filter(|&node| self.tooth[node as usize] == tooth).collect();
+            sets.extend((0..self.weight(tooth)).map(|_| set.clone()));
         }
         sets
     }
 
     /// Moves nodes to other levels and teeth, while the left side becomes less.
     fn improve(&mut self) {
+        sort(&mut self.touched);
         self.sizes = Default::default();
-        for node in 0..self.support.len() as u32 {
+        for &node in &self.touched {
             if self.tooth[node as usize] != NONE {
                 self.sizes[self.tooth[node as usize]][self.level(node) as usize] += 1;
             }
@@ -254,13 +265,12 @@ impl<'a> Search<'a> {
             if tooth != NONE {
                 self.sizes[tooth][level as usize] += 1;
             }
-            self.level[node as usize] = if level == self.handles { OUTSIDE } else { level };
+            self.set_level(node, if level == self.handles { OUTSIDE } else { level });
             self.tooth[node as usize] = tooth;
             self.touched.push(node);
             self.enqueue_around(node, &mut queue);
         }
-        self.touched.sort_unstable();
-        self.touched.dedup();
+        sort(&mut self.touched);
     }
 
     fn enqueue_around(&mut self, node: u32, queue: &mut VecDeque<u32>) {
@@ -307,4 +317,9 @@ impl<'a> Search<'a> {
         }
         best.1
     }
+}
+
+fn sort(nodes: &mut Vec<u32>) {
+    nodes.sort_unstable();
+    nodes.dedup();
 }
