@@ -10,6 +10,7 @@ use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result};
 use crate::exact::certificate::{self, Certificate, Refusal, Verified};
 use crate::instance::{Cost, Fault, Instance, InstanceError, tour_file};
+use crate::report::summary::counted;
 use crate::report::{Known, coarse, coarse_warning, shape_text};
 use crate::solver::proof::Prover;
 
@@ -198,13 +199,15 @@ impl Proven {
         let edges = verified.edges.map_or_else(String::new, |edges| {
             format!("{:<12} {edges} could be in a better tour; {} must be\n", "edges", verified.fixed)
         });
-        let tree = match nodes {
-            1 => "1 node; its bound recomputed".to_owned(),
+        let cuts = [(subtours, "subtour"), (combs, "comb"), (hypergraphs, "hypergraph")];
+        let cuts = cuts.map(|(count, what)| counted(count, what)).join(", ");
+        let tree = match (nodes, leaves) {
+            (1, 1) => "1 node; the bound of its only leaf recomputed".to_owned(),
             _ => format!("{nodes} nodes; the bounds of all {leaves} leaves recomputed"),
         };
         format!(
-            "{:<12} {proof}\n{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {subtours} subtours, {combs} combs, {hypergraphs} hypergraphs: \
-             each holds for every tour\n{edges}{:<12} {tree}\n",
+            "{:<12} {proof}\n{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {cuts}: each holds for every tour\n\
+             {edges}{:<12} {tree}\n",
             "proof",
             "tour",
             instance.len(),

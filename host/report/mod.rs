@@ -508,9 +508,7 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
 /// Describes the shape of an instance's tours: `open path from 1 to 8, 2 fixed edges, 1 forbidden pair`; `None` if they are closed
 /// and may have all edges.
 pub fn shape_text(instance: &Instance) -> Option<String> {
-    let count = |count: usize, what: &str| {
-        (count > 0).then(|| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
-    };
+    let count = |count: usize, what: &str| (count > 0).then(|| summary::counted(count, what));
     let path = instance.ends().map(|Ends { start, end }| {
         let place = |word: &str, node: Option<u32>| {
             node.map_or_else(String::new, |node| format!(" {word} {}", instance.label(node)))

@@ -31,9 +31,8 @@ impl fmt::Display for Summary<'_> {
             line(
                 "forbidden",
                 format!(
-                    "{} pair{}, not counted: {}{more}",
-                    report.forbidden.len(),
-                    if report.forbidden.len() == 1 { "" } else { "s" },
+                    "{}, not counted: {}{more}",
+                    counted(report.forbidden.len(), "pair"),
                     pairs.join(", ")
                 ),
             )?;
@@ -123,6 +122,20 @@ pub(crate) fn distance(gap: f64) -> String {
     }
 }
 
+/// Formats a gap in percent: it is shown as 0 only if it is 0.
+pub(crate) fn percent(gap: f64) -> String {
+    match gap {
+        0.0 => "0.000 %".to_owned(),
+        -0.001..0.001 => distance(gap),
+        _ => format!("{gap:.3} %"),
+    }
+}
+
+/// Formats a number of things.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Rounds a gap in percent up to the digits that are shown: a lower bound guarantees that it is not larger.
 pub(crate) fn rounded_up(gap: f64) -> f64 {
     (gap * 1e3).ceil() / 1e3
@@ -152,7 +165,7 @@ pub(super) fn known(known: Option<Known>, gap: Option<f64>) -> String {
         return published_below_bound(known.cost);
     }
     let kind = if known.proven { " (optimal)" } else { "" };
-    let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
+    let gap = gap.map_or_else(String::new, |gap| format!(", gap {}", percent(gap)));
     format!("{}{kind}{gap}", known.cost)
 }
 
@@ -199,8 +212,8 @@ pub(crate) fn stopped(reason: StopReason) -> &'static str {
 fn units(report: &Report) -> String {
     let machine = &report.machine;
     match machine.backend {
-        "cpu" => format!("{} threads, {}", machine.units, machine.details),
-        _ => format!("{} multiprocessors, {}", machine.units, machine.details),
+        "cpu" => format!("{}, {}", counted(machine.units, "thread"), machine.details),
+        _ => format!("{}, {}", counted(machine.units, "multiprocessor"), machine.details),
     }
 }
 
@@ -221,6 +234,11 @@ mod tests {
 
     #[test]
     fn a_gap_is_never_shown_as_none() {
+        let shown = [0.0, 0.0004, 0.001, -0.0004, -1.5].map(percent);
+        assert_eq!(
+            shown,
+            ["0.000 %", "less than 0.001 % above", "0.001 %", "less than 0.001 % below", "-1.500 %"]
+        );
         let shown = [0.0004, 0.001, 1.5, -0.0004, -1.5].map(distance);
         let expected = ["less than 0.001 % above", "0.001 % above", "1.500 % above"];
         assert_eq!(shown[..3], expected);

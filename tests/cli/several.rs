@@ -198,7 +198,7 @@ fn an_interrupt_reports_what_was_not_started() {
     assert_eq!(output.status.code(), Some(130));
     let (shown, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(shown.starts_with(&format!("{a}: 40 nodes")) && shown.lines().count() == 1, "{shown}");
-    assert!(told.contains(&format!("2 runs were not started: {b}, {c}")), "{told}");
+    assert!(told.contains(&format!("2 runs not started: {b}, {c}")), "{told}");
 }
 
 fn each_instance_has_a_file_of_its_own() {

@@ -205,10 +205,6 @@ fn doing(part: &str) -> &str {
     }
 }
 
-fn threads(count: usize) -> String {
-    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
-}
-
 /// Returns a line for each GPU and each group of threads: what it does.
 fn who(subject: &Subject, reported: &Reported) -> Vec<Line> {
     let Some(last) = &reported.last else { return Vec::new() };
@@ -233,21 +229,21 @@ fn who(subject: &Subject, reported: &Reported) -> Vec<Line> {
     if reported.each.is_empty() && last.part != "proof" {
         let machine = &subject.machine;
         let name = if machine.backend == "cpu" {
-            threads(reported.beside.searching)
+            summary::counted(reported.beside.searching, "thread")
         } else {
             machine.device.clone()
         };
         rows.push((name, doing(last.part).to_owned()));
     }
     if let Some(count) = reported.beside.bounding {
-        rows.push((threads(count), "computing a lower bound".to_owned()));
+        rows.push((summary::counted(count, "thread"), "computing a lower bound".to_owned()));
     }
     if let Some(proof) = last.proof {
         let what = match proof.open {
             0 => "proving by cutting planes".to_owned(),
             open => format!("proving by branch and cut, {open} open nodes"),
         };
-        rows.push((threads(proof.threads), what));
+        rows.push((summary::counted(proof.threads, "thread"), what));
     }
     let wide = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let row = |(name, what): (String, String)| {

@@ -21,7 +21,7 @@ use crate::exact::{Board, Settings};
 use crate::instance::{Instance, Unit, patience};
 use crate::memory;
 use crate::report::statistics::{deviation, mean};
-use crate::report::summary::stopped;
+use crate::report::summary::{counted, stopped};
 use crate::report::{Report, page};
 use crate::solver::proof::{self as proving, When};
 use crate::solver::{Algorithm, Solution, check_resolution, placement};
@@ -256,7 +256,7 @@ impl<'a> Statistics<'a> {
         let (Some(mean), Some(best), Some(seed), Some(worst)) =
             (self.mean, self.best, self.best_seed, self.worst)
         else {
-            return format!("{instance}: no tour in {without_tour} runs");
+            return format!("{instance}: no tour in {}", counted(*without_tour, "run"));
         };
         let shown = |cost: f64, own: String| if unit == Unit::Own { own } else { unit.show(cost.into()) };
         let (best, worst) = (shown(best, best.to_string()), shown(worst, worst.to_string()));
@@ -377,7 +377,11 @@ impl Several<'_> {
                 left.clone().map(|at| self.entries[at / self.runs()].path.display().to_string()).collect();
             names.dedup();
             if !names.is_empty() {
-                output::tell(&format!("antwarp: {} runs were not started: {}", left.len(), names.join(", ")));
+                output::tell(&format!(
+                    "antwarp: {} not started: {}",
+                    counted(left.len(), "run"),
+                    names.join(", ")
+                ));
             }
             return Ok(Outcome::Interrupted);
         }

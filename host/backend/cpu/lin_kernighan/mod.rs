@@ -262,8 +262,9 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{} tours, one CPU thread per {}, {} neighbours, places {}",
+            "{} tour{}, one CPU thread per {}, {} neighbours, places {}",
             self.chains.len(),
+            if self.chains.len() == 1 { "" } else { "s" },
             if self.in_place { "tour" } else { "trial" },
             self.problem.search_k(),
             self.problem.places().kernel_name()

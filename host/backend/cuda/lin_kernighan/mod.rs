@@ -347,9 +347,10 @@ impl LinKernighan for CudaLinKernighan<'_> {
             count => format!(" on {count} GPUs"),
         };
         format!(
-            "{} tours{cards}, one warp per trial, {} trials at once, {} registers per thread, {} shared memory per trial, {} \
+            "{} tour{}{cards}, one warp per trial, {} trials at once, {} registers per thread, {} shared memory per trial, {} \
              neighbours, places {}",
             self.spec.chains,
+            if self.spec.chains == 1 { "" } else { "s" },
             self.cards.iter().map(Card::at_once).sum::<u32>(),
             card.registers(),
             bytes(u64::from(4 * trial::WORDS)),
