@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::live::{Beside, Live, Subject};
@@ -11,6 +12,9 @@ use super::output;
 use crate::engine::Progress;
 use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
+
+/// Fewest columns of a terminal whose line has a bar.
+const FOR_A_BAR: u16 = 72;
 
 /// A progress line, or a view; see the [module](self). Without a terminal it shows nothing.
 #[derive(Clone)]
@@ -38,9 +42,12 @@ impl ProgressLine {
             (None, Some(iterations)) => ProgressBar::new(iterations),
             (None, None) => ProgressBar::no_length(),
         };
-        let has_end = bar.length().is_some();
-        let template =
-            if has_end { "{elapsed:>4} {bar:24.cyan/dim} {msg}" } else { "{spinner:.cyan} {elapsed} {msg}" };
+        // Only as much of the message as fits; in a narrow terminal, it is worth more than a bar.
+        let template = match bar.length() {
+            None => "{spinner:.cyan} {elapsed} {wide_msg}",
+            Some(_) if Term::stderr().size().1 < FOR_A_BAR => "{elapsed:>4} {wide_msg}",
+            Some(_) => "{elapsed:>4} {bar:24.cyan/dim} {wide_msg}",
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━━─"));
         }
@@ -80,12 +87,12 @@ impl ProgressLine {
         if let Some(proof) = progress.proof {
             let bound = self.instance.lower_bound(proof.bound);
             let gap = self.instance.cost(best).percent_above(bound);
-            let gap = gap.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
+            let gap = gap.map_or_else(String::new, |gap| format!(", gap {}", summary::percent(gap)));
             let bound = self.instance.unit().show(bound);
             return format!("best {cost}, bound {bound}{gap}, {} open nodes", proof.open);
         }
         let gap = self.best_known.and_then(|known| Known::beside(known, best).gap_percent(best));
-        let gap = gap.map_or_else(String::new, |gap| format!(" ({gap:.2} %)"));
+        let gap = gap.map_or_else(String::new, |gap| format!(" ({})", summary::percent(gap)));
         format!("best {cost}{gap}, {}", self.rates(progress))
     }
 
