@@ -1,5 +1,6 @@
 //! `antwarp plot`: draws what runs wrote, against the time they took or on a map.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,6 +14,7 @@ use crate::report::curves::{self, Line};
 use crate::report::drawing::Drawing;
 use crate::report::picture::{Picture, on_paper};
 use crate::report::route::Coordinates;
+use crate::report::summary::counted;
 use crate::report::{page, png, svg};
 
 /// Arguments of `antwarp plot`.
@@ -41,6 +43,7 @@ struct Saved {
     algorithm: String,
     machine: Machine,
     limits: Limits,
+    seed: Option<u64>,
     gap_percent: Option<f64>,
     seconds: f64,
     stopped_by: String,
@@ -174,13 +177,11 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
     let processors_differ = differ(processors.collect());
     let mut lines: Vec<Line> = Vec::new();
     let mut points: Vec<Point> = Vec::new();
-    for run in all {
-        let (saved, path) = (&run.saved, run.path);
-        let (instance, gap_percent) = gaps.of_run(&run)?;
+    let machine_of = |run: &Run<'_>| {
+        let saved = &run.saved;
         let Machine { backend, device, units } = &saved.machine;
         let mut machine = match (backend.as_str(), *units) {
-            ("cpu", 1) => "1 thread".to_string(),
-            ("cpu", units) => format!("{units} threads"),
+            ("cpu", units) => counted(units, "thread"),
             _ => device.clone(),
         };
         if backend == "cpu" && processors_differ {
@@ -189,6 +190,18 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
         if algorithms_differ {
             machine = format!("{machine}, {}", saved.algorithm);
         }
+        machine
+    };
+    let mut machines: Vec<String> = all.iter().map(machine_of).collect();
+    if are_moments
+        && machines.windows(2).all(|two| two[0] == two[1])
+        && let Some(names) = names_of_runs(&all)
+    {
+        machines.iter_mut().zip(names).for_each(|(machine, name)| *machine = format!("{machine}, {name}"));
+    }
+    for (run, machine) in all.into_iter().zip(machines) {
+        let (saved, path) = (&run.saved, run.path);
+        let (instance, gap_percent) = gaps.of_run(&run)?;
         if are_moments {
             let points = moments(saved, gap_percent).ok_or_else(|| {
                 let problem =
@@ -215,6 +228,21 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
     }
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     Ok(curves::draw(&lines))
+}
+
+/// Returns what tells runs apart that have nothing else to be told apart by: their seeds, or the names of their files. `None` if
+/// that does not, or if there are more runs than [colours](curves::MOST_COLORS).
+fn names_of_runs(all: &[Run<'_>]) -> Option<Vec<String>> {
+    let instances: Vec<&str> = all.iter().map(|run| run.saved.instance.name.as_str()).collect();
+    let are_told = |names: &[String]| {
+        let all: HashSet<_> = instances.iter().zip(names).collect();
+        let colors: HashSet<_> = names.iter().collect();
+        all.len() == names.len() && colors.len() <= curves::MOST_COLORS
+    };
+    let seeds = all.iter().map(|run| run.saved.seed.map_or_else(String::new, |seed| format!("seed {seed}")));
+    let file =
+        |run: &Run<'_>| run.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    [seeds.collect(), all.iter().map(file).collect()].into_iter().find(|names: &Vec<String>| are_told(names))
 }
 
 /// What costs are compared with, for each instance.

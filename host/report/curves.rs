@@ -14,8 +14,10 @@ const ROW: usize = 3;
 const TITLE: &str = "Gap in percent against seconds; to the best known tour where nothing else is said";
 /// A gap this small, in percent, or smaller is drawn at the bottom.
 const LEAST: f64 = 0.003;
+/// How many colours there are. After that, they are used again.
+pub const MOST_COLORS: usize = 6;
 /// Colours of the machines, bright enough for light and dark pages.
-const COLORS: [[u8; 3]; 6] = [
+const COLORS: [[u8; 3]; MOST_COLORS] = [
     [0xd1, 0x49, 0x5b],
     [0x2e, 0x86, 0xab],
     [0x8f, 0x6b, 0xd1],

@@ -315,6 +315,9 @@ fn runs_without_a_best_known_length_are_compared_with_each_other() {
     for moments in [false, true] {
         assert!(drawn(moments).contains(reference), "{}", drawn(moments));
     }
+    // Runs that differ in nothing else are told apart by their seeds, each with a colour.
+    let named = |seed: &str, moments: bool| drawn(moments).contains(&format!("seed {seed}<"));
+    assert!(["1", "2"].into_iter().all(|seed| named(seed, true) && !named(seed, false)), "{}", drawn(true));
     // A run that was cut short counts with its moments only.
     let mut cut = read(&files[0]);
     cut["stopped_by"] = json!("interrupt");
