@@ -33,7 +33,9 @@ impl Hosts {
 
     fn allow(&self, called: &str) -> bool {
         let Some(names) = &self.names else { return true };
-        let Ok(called) = called.parse::<Authority>() else { return false };
+        // A user's name may stand before a host, but not in this header: what follows it is not what the client called.
+        let authority = called.parse::<Authority>().ok().filter(|_| !called.contains('@'));
+        let Some(called) = authority else { return false };
         let host = called.host().trim_end_matches('.');
         let address = host.trim_start_matches('[').trim_end_matches(']');
         let is = |name: &str| host.eq_ignore_ascii_case(name.trim_end_matches('.'));
@@ -66,6 +68,8 @@ mod tests {
             "localhost.evil.example",
             "127.0.0.1.evil.example:3000",
             "a b",
+            "evil:80@localhost",
+            "@127.0.0.1",
             "tours.example.evil",
         ] {
             assert!(!hosts.allow(called), "{called}");
