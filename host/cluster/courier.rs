@@ -33,8 +33,10 @@ const BUSY: Duration = Duration::from_micros(100);
 const AWAKE: Duration = Duration::from_millis(20);
 /// How often rank 0 requests a better tour during the run.
 const ASK_EVERY: Duration = Duration::from_secs(3);
-/// How long rank 0 waits for the others after an interrupt: launchers often kill a second later.
+/// How long after an interrupt rank 0 waits for the others: launchers often kill a second later. At least the shorter time after its own
+/// run has ended.
 const INTERRUPTED: Duration = Duration::from_millis(250);
+const INTERRUPTED_LATE: Duration = Duration::from_millis(50);
 /// How long rank 0 waits at the end for a tour it requested, and any rank for its last messages to be sent.
 const LAST: Duration = Duration::from_secs(2);
 /// Maximum number of bytes per broadcast: MPI counts with 31 bits.
@@ -230,6 +232,8 @@ struct Courier<'w> {
     /// Whether all ranks have been asked to stop, and have been sent good-bye.
     is_stopped: bool,
     is_bye: bool,
+    /// When the interrupt was seen.
+    interrupted: Option<Instant>,
     ending: Option<Ending>,
     /// When its run started to wait for others in lockstep.
     waits_since: Option<Instant>,
@@ -255,6 +259,7 @@ impl<'w> Courier<'w> {
             asked_at: Instant::now(),
             is_stopped: false,
             is_bye: false,
+            interrupted: None,
             ending: None,
             waits_since: None,
             due: 0,
@@ -593,6 +598,7 @@ impl<'w> Courier<'w> {
         let target = self.voyage.as_ref().and_then(|voyage| voyage.target.filter(|_| voyage.exchanges));
         let reached = target.is_some_and(|target| self.shortest().is_some_and(|(cost, _)| cost <= target));
         if self.is_interrupted() {
+            self.interrupted.get_or_insert_with(Instant::now);
             self.hurry();
         }
         if self.is_first() && !self.is_stopped && (self.is_interrupted() || reached) {
@@ -626,7 +632,7 @@ impl<'w> Courier<'w> {
     /// On rank 0: requests the best tour, and says good-bye once it has it.
     fn gather(&mut self) {
         self.tell_end();
-        let (now, is_interrupted) = (Instant::now(), self.is_interrupted());
+        let (now, interrupted) = (Instant::now(), self.interrupted);
         let best = self.best.as_ref().map_or((i64::MAX, 0), |best| (best.cost, best.from));
         // At the end it also matters which rank has it, so that a run by iterations is reproducible.
         let is_better = |(cost, rank)| cost < best.0 || self.ending.is_some() && (cost, rank) < best;
@@ -640,12 +646,12 @@ impl<'w> Courier<'w> {
             self.post(Vec::new(), rank, Tag::Ask);
         }
         let Some(ending) = &mut self.ending else { return };
-        if is_interrupted && !ending.is_interrupted {
+        if let Some(at) = interrupted.filter(|_| !ending.is_interrupted) {
             ending.is_interrupted = true;
-            let soon = now + INTERRUPTED;
+            let soon = (at + INTERRUPTED).max(now + INTERRUPTED_LATE);
             ending.until = Some(ending.until.map_or(soon, |until| until.min(soon)));
         }
-        let last = if is_interrupted { INTERRUPTED } else { LAST };
+        let last = if interrupted.is_some() { INTERRUPTED } else { LAST };
         let is_late = ending.until.is_some_and(|until| until <= now);
         let is_too_late = ending.until.is_some_and(|until| until + last <= now);
         let are_over = self.told.iter().all(|news| news.is_over);

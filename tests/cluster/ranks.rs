@@ -81,6 +81,8 @@ fn mpirun() -> Command {
     // As root, and with more ranks than processors, it starts only if it is told so.
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.env("ANTWARP_TUNING", "none").args(["--oversubscribe"]);
+    // After an interrupt, or if a rank is gone, it kills all ranks a second later: on a busy machine, before rank 0 has told its result.
+    command.args(["--mca", "odls_base_sigkill_timeout", "6"]);
     command
 }
 
