@@ -13,18 +13,20 @@ use antwarp_core::lin_kernighan::small::{self, Flat, Place, Plan};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::{SolveError, check_resolution, exact, solve_exactly};
-use crate::backend::Backend;
+use super::{Solution, SolveError, check_resolution, exact, is_exact, solve_exactly};
 use crate::backend::cpu::SmallTours;
-use crate::engine::{Enough, Stop};
+use crate::backend::{Backend, Choice};
+use crate::engine::{Enough, Stop, StopReason};
 use crate::instance::form::Form;
-use crate::instance::{Instance, InstanceError, Metric};
+use crate::instance::{Instance, InstanceError, Metric, TourError, nearest};
 
 /// Most nodes of an instance, in its [closed form](Form).
 pub const MOST_NODES: usize = small::MOST_NODES as usize;
 
 /// Longest segment of a kick.
 const SEGMENT: u32 = 50;
+/// Neighbours that have to join all nodes of an instance that is solved alone.
+const JOINED_BY: usize = 6;
 /// The first temperature, as a share of the mean length of an edge.
 const TEMPERATURE: f32 = 0.4;
 /// Most instances that GPUs get at once: their nodes have numbers of 32 bits.
@@ -106,6 +108,44 @@ pub fn solve_many<I: Borrow<Instance>>(
     solve_all(&instances, settings, run)
 }
 
+/// Solves one instance alone as [`solve_many`] does, on the threads of the CPU. Returns `None` for an instance that this is not for: one
+/// with more than [`MOST_NODES`] nodes, one that is solved exactly, one that contradicts itself, and one whose nodes form groups that
+/// are far apart; and after an interrupt.
+///
+/// # Errors
+/// If the tour found is none.
+pub fn solve_one(
+    instance: &Instance,
+    settings: ManySettings,
+    stop: &Stop,
+) -> Result<Option<Solution>, SolveError> {
+    let begin = Instant::now();
+    if is_exact(instance) || check(instance).is_err() || !is_joined(instance) {
+        return Ok(None);
+    }
+    let (backend, _) = Backend::open(Choice::Cpu)?;
+    let tours = solve_all(&[instance], settings, (&backend, stop));
+    let mut tours = tours.map_err(|error| match error {
+        ManyError::Instance { error, .. } | ManyError::Other(error) => error,
+    })?;
+    let Some(tour) = tours.pop().flatten() else { return Ok(None) };
+    let wrong = |error: TourError| SolveError::Wrong { backend: "cpu", what: error.to_string() };
+    let kicks = u64::from(settings.effort) * instance.len() as u64;
+    Ok(Some(Solution {
+        cost: instance.check_tour(&tour).map_err(wrong)?,
+        tour,
+        iterations: kicks,
+        best_iteration: 0,
+        seconds: begin.elapsed().as_secs_f64(),
+        setup_seconds: 0.0,
+        tours: kicks,
+        stopped_by: if stop.is_over(begin) { stop.ended_by() } else { StopReason::Iterations },
+        layout: "1 tour of a small instance, one CPU thread".to_owned(),
+        trace: Vec::new(),
+        failure: None,
+    }))
+}
+
 /// Checks instances, and solves them in the [form](Form::thinned) in which they have few nodes at the same place.
 fn solve_all(
     instances: &[&Instance],
@@ -138,6 +178,31 @@ fn solve_all(
         }
     }
     Ok(tours)
+}
+
+/// Returns whether [a few neighbours](JOINED_BY) of each node lead from every node to every other one. If not, there are groups of
+/// nodes, and as moves lead to near nodes, they hardly change how the tour goes from group to group.
+fn is_joined(instance: &Instance) -> bool {
+    let lists = nearest(instance, JOINED_BY);
+    let nodes = instance.len() as u32;
+    let mut first: Vec<u32> = (0..nodes).collect();
+    let group = |first: &[u32], mut node: u32| {
+        while first[node as usize] != node {
+            node = first[node as usize];
+        }
+        node
+    };
+    let mut groups = nodes;
+    for node in 0..nodes {
+        for &other in lists.of(node) {
+            let (one, two) = (group(&first, node), group(&first, other));
+            if one != two {
+                first[one.max(two) as usize] = one.min(two);
+                groups -= 1;
+            }
+        }
+    }
+    groups == 1
 }
 
 /// Returns the form of an instance with many nodes at the same place, unless it is solved exactly, or has a form for another reason.
@@ -360,7 +425,6 @@ mod tests {
     use antwarp_core::rng::Stream;
 
     use super::*;
-    use crate::backend::Choice;
     use crate::instance::{Ends, generate};
 
     fn cpu() -> Backend {
@@ -417,6 +481,32 @@ mod tests {
             assert!(cost(tours.1) as f64 <= cost(tours.0) as f64 * (1.0 + 1e-6));
         }
         assert_eq!(solved(&instances[50..60], 5), tours[50..60], "tours depend on nothing else");
+    }
+
+    #[test]
+    fn an_instance_alone_gets_the_tour_that_it_gets_beside_others() {
+        let settings = ManySettings { effort: 3, seed: 1 };
+        let instances: Vec<Instance> = (0..12).map(|seed| any(40 + seed as u32, seed)).collect();
+        for (instance, tour) in instances.iter().zip(solved(&instances, 3)) {
+            let alone = solve_one(instance, settings, &Stop::never()).unwrap().unwrap();
+            assert_eq!(
+                (alone.cost, alone.stopped_by),
+                (instance.check_tour(&tour).unwrap(), StopReason::Iterations)
+            );
+            assert_eq!(alone.tour, tour);
+            let late = solve_one(instance, settings, &Stop::after(Duration::ZERO)).unwrap().unwrap();
+            assert_eq!(late.stopped_by, StopReason::Time);
+            let stop = Stop { interrupt: std::sync::Arc::new(AtomicBool::new(true)), ..Stop::never() };
+            assert!(solve_one(instance, settings, &stop).unwrap().is_none());
+        }
+        // Two groups, far apart.
+        let place = |i: usize| [(i * 37 % 101 + i % 2 * 10_000) as f64, (i * 53 % 89) as f64];
+        let groups = Instance::euclidean(&(0..40).map(place).collect::<Vec<[f64; 2]>>()).unwrap();
+        assert!(solve_one(&groups, settings, &Stop::never()).unwrap().is_none());
+        for nodes in [12, MOST_NODES + 1] {
+            let other = generate::uniform(nodes, 1).unwrap();
+            assert!(solve_one(&other, settings, &Stop::never()).unwrap().is_none());
+        }
     }
 
     #[test]

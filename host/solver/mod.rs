@@ -530,13 +530,18 @@ impl Solution {
     }
 }
 
+/// Returns whether an instance has so few nodes that it is solved exactly.
+fn is_exact(instance: &Instance) -> bool {
+    let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
+    instance.len() <= if is_shaped { exact::FEW_OF_OTHERS } else { exact::FEW }
+}
+
 /// Returns the optimum of a few nodes; `None` if there are too many, so that an algorithm has to search for a tour.
 ///
 /// # Errors
 /// If no tour has all fixed edges, or the instance [contradicts itself](Instance::check_shape).
 fn solve_exactly(instance: &Instance, begin: Instant) -> Result<Option<Solution>, SolveError> {
-    let is_shaped = instance.ends().is_some() || !instance.fixed_edges().is_empty();
-    if instance.len() > if is_shaped { exact::FEW_OF_OTHERS } else { exact::FEW } {
+    if !is_exact(instance) {
         return Ok(None);
     }
     instance.check_shape()?;

@@ -14,6 +14,8 @@ pub use papers::descent::descent;
 pub use papers::genetic::population;
 pub use papers::walks::{Bodies, CpuNeighbors, CpuWalks, OnThreads, fresh};
 
+use std::sync::OnceLock;
+
 use antwarp_engine::Machine;
 use antwarp_engine::memory::{allocate, check_memory, short_of_memory};
 
@@ -46,6 +48,12 @@ impl Default for Cpu {
 }
 
 fn processor_name() -> String {
+    // On some machines, the system takes milliseconds to write this file.
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(read_processor_name).clone()
+}
+
+fn read_processor_name() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(|| "unknown processor".to_string(), |(_, name)| name.trim().to_string())

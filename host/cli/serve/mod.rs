@@ -69,7 +69,7 @@ pub struct Args {
     /// The longest search that a request may ask for
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = options::duration)]
     max_time: Duration,
-    /// The longest search for a request that does not say how long: it ends after five kicks for each place anyway
+    /// The longest search for a request that does not say how long: it ends after a few kicks for each place anyway
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = options::duration)]
     time: Duration,
     /// Search for N requests at a time; if not given, one per core
@@ -145,6 +145,8 @@ async fn serve(bind: SocketAddr, server: Arc<Server>, stop: &AtomicBool) -> Resu
             }
         };
         if let Ok(Some((stream, permit))) = timeout(LOOK, accepted).await {
+            // No part of an answer should wait until the client has acknowledged another.
+            let _ = stream.set_nodelay(true);
             tokio::spawn(converse(stream, server.clone(), closed.clone(), permit));
         }
     }
