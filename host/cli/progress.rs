@@ -46,7 +46,7 @@ impl ProgressLine {
         let template = match bar.length() {
             None => "{spinner:.cyan} {elapsed} {wide_msg}",
             Some(_) if Term::stderr().size().1 < FOR_A_BAR => "{elapsed:>4} {wide_msg}",
-            Some(_) => "{elapsed:>4} {bar:24.cyan/dim} {wide_msg}",
+            Some(_) => "{elapsed:>4} {bar:16.cyan/dim} {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━━─"));
