@@ -29,7 +29,6 @@ tests! {
     a_terminal_that_is_never_read_stops_nothing,
     a_stopped_terminal_stops_no_run,
     several_runs_have_no_view,
-    the_progress_line_is_one_line,
 }
 
 const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
@@ -240,30 +239,6 @@ fn it_fits_and_q_ends_it_with_the_best_tour() {
         assert!(after.contains("stopping with the best tour so far"), "{after}");
         assert!(after.contains("interrupted"), "{after}");
         assert_eq!(cities(&tour), 1000);
-    }
-}
-
-/// Without the view.
-fn the_progress_line_is_one_line() {
-    for columns in [24, 40, 80] {
-        let run = ["solve", "E1k.0", "--time", "10m"];
-        let mut terminal = Terminal::new((columns, 10), &mut antwarp(&run));
-        terminal.wait("a tour", |screen| screen.contents().contains("best 2"));
-        for columns in [columns, columns - 4] {
-            terminal.resize((columns, 10));
-            // Once it was drawn several times, it would have left more lines.
-            let drawn = |terminal: &Terminal| terminal.written().matches("best 2").count();
-            let (before, begin) = (drawn(&terminal), Instant::now());
-            while drawn(&terminal) <= before + 3 {
-                assert!(begin.elapsed() < Duration::from_secs(60), "{}", terminal.text());
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            let lines = terminal
-                .screen(|screen| screen.rows(0, columns).filter(|row| row.contains("best 2")).count());
-            assert!(lines == 1 && terminal.screen(|screen| (0..10).all(|row| !screen.row_wrapped(row))));
-        }
-        kill(Pid::from_raw(terminal.program.id() as i32), Signal::SIGINT).unwrap();
-        assert_eq!(terminal.end().code(), Some(130));
     }
 }
 
