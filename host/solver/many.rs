@@ -113,7 +113,7 @@ pub fn solve_many<I: Borrow<Instance>>(
 /// are far apart; and after an interrupt.
 ///
 /// # Errors
-/// If the tour found is none.
+/// If the tour found is not valid, which would be a bug.
 pub fn solve_one(
     instance: &Instance,
     settings: ManySettings,
