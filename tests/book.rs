@@ -164,6 +164,8 @@ const VARYING: [&str; 6] = ["time ", "search ", "iterations ", "layout ", "machi
 /// once: there may be any number of GPUs.
 fn agree(printed: &[String], shown: &[String], first_words_only: bool) -> bool {
     let first = |line: &String| line.split_whitespace().next().map(str::to_owned);
+    // Messages are compared whole.
+    let first = |line: &String| if line.starts_with("antwarp:") { Some(line.clone()) } else { first(line) };
     if first_words_only {
         let [mut printed, mut shown] =
             [printed, shown].map(|lines| lines.iter().map(first).collect::<Vec<_>>());

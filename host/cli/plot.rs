@@ -194,6 +194,7 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
     };
     let mut machines: Vec<String> = all.iter().map(machine_of).collect();
     if are_moments
+        && all.len() > 1
         && machines.windows(2).all(|two| two[0] == two[1])
         && let Some(names) = names_of_runs(&all)
     {
@@ -237,7 +238,8 @@ fn names_of_runs(all: &[Run<'_>]) -> Option<Vec<String>> {
     let are_told = |names: &[String]| {
         let all: HashSet<_> = instances.iter().zip(names).collect();
         let colors: HashSet<_> = names.iter().collect();
-        all.len() == names.len() && colors.len() <= curves::MOST_COLORS
+        let are_named = names.iter().all(|name| !name.is_empty());
+        are_named && all.len() == names.len() && colors.len() <= curves::MOST_COLORS
     };
     let seeds = all.iter().map(|run| run.saved.seed.map_or_else(String::new, |seed| format!("seed {seed}")));
     let file =

@@ -33,8 +33,8 @@ const BUSY: Duration = Duration::from_micros(100);
 const AWAKE: Duration = Duration::from_millis(20);
 /// How often rank 0 requests a better tour during the run.
 const ASK_EVERY: Duration = Duration::from_secs(3);
-/// How long after an interrupt rank 0 waits for the others: launchers often kill a second later. At least the shorter time after its own
-/// run has ended.
+/// How long after an interrupt rank 0 waits for the others, and then as long again for a tour that it requested: launchers often kill a
+/// second later. At least the shorter time after its own run has ended.
 const INTERRUPTED: Duration = Duration::from_millis(250);
 const INTERRUPTED_LATE: Duration = Duration::from_millis(50);
 /// How long rank 0 waits at the end for a tour it requested, and any rank for its last messages to be sent.

@@ -110,7 +110,8 @@ pub fn solve_many<I: Borrow<Instance>>(
 
 /// Solves one instance alone as [`solve_many`] does, on the threads of the CPU. Returns `None` for an instance that this is not for: one
 /// with more than [`MOST_NODES`] nodes, one that is solved exactly, one that contradicts itself, and one whose nodes form groups that
-/// are far apart; and after an interrupt.
+/// are far apart; and after an interrupt. The kicks that a solution states are those that were planned: if the time is over before, there were
+/// fewer.
 ///
 /// # Errors
 /// If the tour found is not valid, which would be a bug.

@@ -48,6 +48,9 @@ const SLOW_TO_BEGIN: [(&str, &[&str]); 9] = [
     ("E100k.0", &["--algorithm", "ga", "--initial", "space-filling"]),
 ];
 
+/// Long enough for a busy machine, on which these take several times as long as on a quiet one.
+const LONG: Duration = Duration::from_secs(8);
+
 fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
     let folder = Folder::new(50);
     for (instance, algorithm) in SLOW_TO_BEGIN {
@@ -55,7 +58,7 @@ fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
         let begin = Instant::now();
         let args = [&[instance, "--time", "100ms", "--tour", &tour], algorithm].concat();
         solve(&args).assert().success().stdout(contains("stopped by the time limit"));
-        assert!(begin.elapsed() < Duration::from_secs(4), "{algorithm:?}: {:?}", begin.elapsed());
+        assert!(begin.elapsed() < LONG, "{algorithm:?}: {:?}", begin.elapsed());
         antwarp(&["check", instance, &tour]).assert().success();
         fs::remove_file(tour).unwrap();
     }
@@ -68,7 +71,7 @@ fn an_interrupt_ends_the_set_up() {
         let tour = folder.path("interrupted.tour");
         let args = ["solve", "--backend", "cpu", instance, "--time", "5m", "--tour", &tour];
         let (_, took) = interrupted(&[&args[..], algorithm].concat(), Duration::from_millis(300));
-        assert!(took < Duration::from_secs(4), "{algorithm:?}: {took:?}");
+        assert!(took < LONG, "{algorithm:?}: {took:?}");
         antwarp(&["check", instance, &tour]).assert().success();
         fs::remove_file(tour).unwrap();
     }

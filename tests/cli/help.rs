@@ -45,10 +45,15 @@ fn runs_are_drawn_against_their_time() {
     // Two points and one in the legend.
     assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline stroke=").count()), (3, 1));
     assert!(svg.contains("E1k.0") && svg.contains("1 thread"), "{svg}");
-    // A line per run, whose end is marked.
+    // A line per run, whose end is marked. Two have the same seed, so the legend names them by their files.
     plot(&["--moments", "-o", &picture]).success();
     let svg = fs::read_to_string(&picture).unwrap();
-    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline stroke=").count()), (4, 3));
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline stroke=").count()), (6, 3));
+    assert!(["1200ms", "2200ms", "1400ms"].iter().all(|name| svg.contains(name)), "{svg}");
+    // A single run needs no name.
+    antwarp(&["plot", "--moments", &runs[0], "-o", &picture]).assert().success();
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert!(svg.contains("1 thread") && !svg.contains("seed 1"), "{svg}");
     plot(&["-o", &runs[0]]).code(2).stderr(contains("is one of the runs"));
     plot(&[&picture]).code(3).stderr(contains("curves.svg").and(contains("not a saved run")));
     plot(&["nowhere.json"]).code(3).stderr(contains("nowhere.json"));

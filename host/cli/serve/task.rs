@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::refusal::{Kind, Refusal};
 use crate::backend::Choice;
@@ -107,6 +107,7 @@ impl Task {
             Length::Asked(time) => Stop { may_settle: true, ..Stop::after(time) },
         };
         let stop = Stop { interrupt: interrupt.clone(), ..stop };
+        let begin = Instant::now();
         let mut small = None;
         let is_short = matches!(self.length, Length::Short(_));
         if is_short && instance.len() <= MOST_SMALL && instance.is_symmetric() {
@@ -119,7 +120,7 @@ impl Task {
             Some(small) => small,
             None => {
                 let solver = Solver::default().backend(Choice::Cpu).seed(seed);
-                solver.solve(&instance, stop).map_err(refused)?
+                solver.solve(&instance, stop.spent(begin.elapsed())).map_err(refused)?
             }
         };
         solution.conclude(&instance, self.first);

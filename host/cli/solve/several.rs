@@ -268,7 +268,8 @@ impl<'a> Statistics<'a> {
             more => format!("; {more} more without a tour"),
         };
         format!(
-            "{instance}: {runs} runs, mean {mean}, best {best} (seed {seed}), worst {worst}, standard deviation {deviation}{without}"
+            "{instance}: {}, mean {mean}, best {best} (seed {seed}), worst {worst}, standard deviation {deviation}{without}",
+            counted(*runs, "run")
         )
     }
 }

@@ -46,6 +46,9 @@ pub fn stars(support: &Support, combs: &[&Cut], workers: Workers<'_>) -> Vec<Cut
         let starts = &starts[piece * PIECE..starts.len().min((piece + 1) * PIECE)];
         let mut found = Vec::new();
         for cut in starts.iter().filter(|cut| borders.violation(cut) > NEAR) {
+            if workers.watch.is_over() {
+                break;
+            }
             for last in 0..3 {
                 for is_outward in [true, false] {
                     for splits in [false, true] {
