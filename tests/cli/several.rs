@@ -132,7 +132,7 @@ fn runs_have_seeds_that_follow_each_other_and_the_best_tour_is_written() {
     solve(&args.map(|arg| arg as &str)).assert().success();
     assert_eq!(lines(&alone)[0]["tour"], runs[2]["tour"]);
     let run = solve(&[&a, &b, "--runs", "1", "--iterations", "5"]).assert().success();
-    run.stdout(contains("a.tsp: 1 runs, ").and(contains("b.tsp: 1 runs, ")));
+    run.stdout(contains("a.tsp: 1 run, ").and(contains("b.tsp: 1 run, ")));
 }
 
 fn jobs_find_the_same() {
