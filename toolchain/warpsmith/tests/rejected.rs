@@ -14,8 +14,13 @@ fn compiled() -> (PathBuf, PathBuf) {
         name.starts_with("libwarpsmith-") && name.ends_with(".rlib")
     };
     let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_ours);
-    // There is one for each set of features; the newest is the one of this build.
-    let newest = files.max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
+    // There is one for each set of features that was ever built: the newest one with macros is the one of this build.
+    let probe = std::env::temp_dir().join(format!("warpsmith-probe-{}.rs", std::process::id()));
+    fs::write(&probe, "pub use warpsmith::prelude::kernel;\n").unwrap();
+    let newest = files.into_iter().find(|library| compile(&probe, &folder, library).is_none());
+    fs::remove_file(probe).unwrap();
     (folder, newest.expect("cargo has compiled the library for this test"))
 }
 
