@@ -48,9 +48,12 @@ struct Comparison {
     /// The figure is the mean over the values of this column of what is in a cell
     #[arg(long, value_name = "COLUMN")]
     each: Option<String>,
-    /// The figure is a speed-up: that of our rows of the instance with this value, divided by that in the cell. More is better
+    /// The figure is a speed-up: that of our rows with this value that have --same in common, divided by that in the cell. More is better
     #[arg(long, value_name = "COLUMN=VALUE")]
     over: Option<Where>,
+    /// With --over, what both have in common
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "instance")]
+    same: Vec<String>,
     /// The quick commands measure it as the paper does
     #[arg(long)]
     quick: bool,
@@ -239,10 +242,10 @@ impl Comparison {
         };
         let mut sign = 1.0;
         if let Some(over) = &self.over {
-            // Only the instance is the same.
-            let is_base = |row: &&&Row| {
-                over.keeps(row) && wanted.iter().filter(|key| key.1 == "instance").all(|key| is_it(row, key))
-            };
+            // What --same names is the same.
+            let is_same =
+                |row: &Row, name: &str| own.iter().any(|one| one.setting(name) == row.setting(name));
+            let is_base = |row: &&&Row| over.keeps(row) && self.same.iter().all(|name| is_same(row, name));
             let base = measured.rows.iter().filter(is_base);
             let Some((base, _)) = self.figure(&base.copied().collect::<Vec<_>>()) else {
                 return (String::new(), "not run");
