@@ -231,11 +231,11 @@ fn draw_curves(all: Vec<Run<'_>>, are_moments: bool) -> Result<Drawing> {
     Ok(curves::draw(&lines))
 }
 
-/// Returns what tells runs apart that have nothing else to be told apart by: their seeds, or the names of their files. `None` if
-/// that does not, or if there are more runs than [colours](curves::MOST_COLORS).
+/// Returns names for runs of the same algorithm on the same machine: their seeds, or else the names of their files. `None` if neither are
+/// distinct, or if there are more runs than [colours](curves::MOST_COLORS).
 fn names_of_runs(all: &[Run<'_>]) -> Option<Vec<String>> {
     let instances: Vec<&str> = all.iter().map(|run| run.saved.instance.name.as_str()).collect();
-    let are_told = |names: &[String]| {
+    let are_distinct = |names: &[String]| {
         let all: HashSet<_> = instances.iter().zip(names).collect();
         let colors: HashSet<_> = names.iter().collect();
         let are_named = names.iter().all(|name| !name.is_empty());
@@ -244,7 +244,9 @@ fn names_of_runs(all: &[Run<'_>]) -> Option<Vec<String>> {
     let seeds = all.iter().map(|run| run.saved.seed.map_or_else(String::new, |seed| format!("seed {seed}")));
     let file =
         |run: &Run<'_>| run.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
-    [seeds.collect(), all.iter().map(file).collect()].into_iter().find(|names: &Vec<String>| are_told(names))
+    [seeds.collect(), all.iter().map(file).collect()]
+        .into_iter()
+        .find(|names: &Vec<String>| are_distinct(names))
 }
 
 /// What costs are compared with, for each instance.

@@ -83,8 +83,8 @@ pub(super) fn thinned(
         return None;
     }
     let form = Form::thinned(instance).filter(Form::loses_little)?;
-    // The run of a checkpoint may have begun without this form, as with a tour that has none. Its state starts with a tour; with
-    // directions, every node is two.
+    // A resumed run may have started without this form, for example from a tour that the form does not have. Its state starts with a
+    // tour; if edges have directions, each node counts twice.
     let nodes = form.instance().len() * if instance.is_symmetric() { 1 } else { 2 };
     if resumed.is_some_and(|state| !state.starts_with::<u32>(nodes)) {
         return None;

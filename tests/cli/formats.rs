@@ -315,7 +315,7 @@ fn runs_without_a_best_known_length_are_compared_with_each_other() {
     for moments in [false, true] {
         assert!(drawn(moments).contains(reference), "{}", drawn(moments));
     }
-    // Runs that differ in nothing else are told apart by their seeds, each with a colour.
+    // Runs that differ only in their seeds are named by them, each with its own colour.
     let named = |seed: &str, moments: bool| drawn(moments).contains(&format!("seed {seed}<"));
     assert!(["1", "2"].into_iter().all(|seed| named(seed, true) && !named(seed, false)), "{}", drawn(true));
     // A run that was cut short counts with its moments only.

@@ -69,7 +69,7 @@ struct Display {
 }
 
 impl Display {
-    /// Opens it; `None` if there is none, or if it may not be opened.
+    /// Opens the terminal; `None` if there is no terminal, or the process may not open it.
     fn open() -> Option<Display> {
         // Only for the terminal that the process is controlled by, which can always be opened.
         let is_controlling = tcgetpgrp(io::stderr()).is_ok();
