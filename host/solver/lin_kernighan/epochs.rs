@@ -10,7 +10,7 @@ const FIRST: Duration = Duration::from_millis(600);
 /// The end of each epoch that crosses tours, as a share of the next one's end.
 const SHARE: f64 = 0.5;
 /// The same for the last but one. What crossing takes in earlier epochs is lost to the last one: with 1/8, runs of ten seconds end with
-/// longer tours than without epochs (docs/performance.md).
+/// longer tours than without epochs (benches/notebooks/any-moment.md).
 const SHARE_BEFORE_LAST: f64 = 1.0 / 16.0;
 /// The same where little is lost: where runs restart, in a run as long as [`LONG`] with at least [`MANY`] tours, and in one as long as
 /// [`VERY_LONG`].

@@ -1,6 +1,6 @@
 //! How long crossing will still take. For the first quarter of all generations the mean length of the tours decreases by about the same amount in
-//! each. Then it decreases by less and less, in much the same way on the four instances where this was measured (docs/performance.md). So the
-//! decrease, as a part of the first one, tells about how many generations are still to come.
+//! each. Then it decreases by less and less, in much the same way on the four instances where this was measured
+//! (benches/notebooks/any-moment.md). So the decrease, as a part of the first one, tells about how many generations are still to come.
 
 use std::time::Duration;
 
