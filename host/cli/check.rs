@@ -20,7 +20,7 @@ pub struct Args {
     /// An instance file, or the name of a generated instance such as E10k.0
     #[arg(value_name = "FILE|NAME")]
     instance: PathBuf,
-    /// A TSPLIB tour file, or a bare list of node numbers
+    /// A file with the tour: TSPLIB, CSV, JSON, or a list of numbers or names
     #[arg(required_unless_present = "certificate")]
     tour: Option<PathBuf>,
     /// Check a proof that `solve --certificate` wrote, instead of a tour

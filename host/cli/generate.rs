@@ -7,7 +7,7 @@ use crate::instance::{Instance, InstanceError, dimacs, generate, roads, tsplib};
 /// Arguments of `antwarp generate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// uniform, clustered, roads (directed), e (DIMACS), or the name of a DIMACS instance such as E10k.0
+    /// uniform, clustered, roads (directed), e (as in the DIMACS challenge), or a name of that kind such as E10k.0
     #[arg(value_name = "KIND|NAME")]
     what: String,
     /// Number of nodes

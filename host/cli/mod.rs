@@ -66,8 +66,7 @@ Exit status:
   8    solve --prove: the tour was not proven to be the shortest one
   130  interrupted by Ctrl-C or SIGTERM; the best tour so far was written";
 
-/// Finds short tours fast: chained Lin-Kernighan, ant colonies and a genetic algorithm for the travelling salesman problem, on a
-/// GPU or on CPU cores.
+/// Finds short round trips through many places (the travelling salesman problem), on CPU threads or on GPUs.
 #[derive(Debug, Parser)]
 #[command(name = "antwarp", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
@@ -79,15 +78,15 @@ struct Cli {
 enum Command {
     /// Find a short tour.
     Solve(Box<solve::Args>),
-    /// Search the neighbourhoods of other problems: quadratic assignment, permuted perceptron, number partitioning and more.
+    /// Solve other problems by neighbourhood search: quadratic assignment, number partitioning, maximum cut and more.
     Search(Box<search::Args>),
     /// Describe an instance.
     Info(info::Args),
-    /// Compute a lower bound on the length of every tour: the bound of Held and Karp.
+    /// Compute a lower bound: a length that no tour can be shorter than.
     Bound(bound::Args),
     /// Check whether a tour is valid, and how long it is.
     Check(check::Args),
-    /// Plot the lengths of tours against the time they took.
+    /// Plot the lengths of tours against the time they took, or draw a tour.
     Plot(plot::Args),
     /// Answer requests for tours over HTTP, as VROOM and OSRM do.
     #[cfg(feature = "serve")]
@@ -96,7 +95,7 @@ enum Command {
     Generate(generate::Args),
     /// List the processors and GPUs that antwarp can use.
     Devices(devices::Args),
-    /// Measure times and results over instances, settings and seeds, as in published tables.
+    /// Measure times and results over instances, settings and seeds, and repeat published tables.
     Bench(Box<bench::Args>),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),

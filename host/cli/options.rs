@@ -20,7 +20,7 @@ pub struct MachineArgs {
     /// Where to compute; auto uses a working GPU (lk only above 3,000 nodes), else the CPU
     #[arg(long, value_enum, default_value_t = Choice::Auto)]
     pub backend: Choice,
-    /// Which GPUs: all, how many, or a comma-separated list of their numbers from 0 (0,2; 2, for a single one)
+    /// Which GPUs: all, how many, or a comma-separated list of their numbers from 0 (0,2; or 2, with a comma for GPU 2 alone)
     #[arg(long, value_name = "all|N|LIST", default_value = "all")]
     pub gpus: Gpus,
     /// CPU threads; all cores if not given. The result does not depend on it, except with relaxed updates of acs

@@ -75,7 +75,7 @@ impl InstanceError {
     pub fn read(path: &Path, cause: std::io::Error) -> InstanceError {
         let help = match cause.kind() {
             std::io::ErrorKind::NotFound => {
-                "give the path of a .tsp, .atsp or .csv file, or the name of a generated instance such as E10k.0"
+                "give the path of a file with places or costs, or the name of a generated instance such as E10k.0"
             }
             std::io::ErrorKind::IsADirectory => "give a file inside this folder",
             std::io::ErrorKind::PermissionDenied => "get permission to read the file",

@@ -29,7 +29,10 @@ pub fn given(text: &str, nodes: &NodeNames<'_>) -> Result<Vec<(u32, u32)>> {
         (Err(_), true) => read(path, nodes),
         (Err(error), false) if text.contains(',') => Err(error),
         (Err(_), false) => {
-            let missing = InstanceError::read(path, std::io::ErrorKind::NotFound.into());
+            let missing = InstanceError::read(
+                path,
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file"),
+            );
             Err(missing.where_missing(
                 "give two nodes with a comma between them, such as 3,7, or the path of a file of pairs",
             ))

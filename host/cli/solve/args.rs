@@ -25,7 +25,7 @@ use crate::solver::{Algorithm, DEFAULT_TIME, proven_optimum};
 /// Arguments of `antwarp solve`, as given.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// TSPLIB or CSV files, or names of generated instances such as E10k.0
+    /// Files (CSV, JSON, TSPLIB ...), or names of generated instances such as E10k.0
     #[arg(value_name = "FILE|NAME", required = true, num_args = 1..)]
     pub(super) instances: Vec<PathBuf>,
     /// The algorithm; if not given, lk; options of ils imply ils, and --local-search lk, or-3opt or none implies mmas

@@ -46,7 +46,7 @@ const MOST_NOTED: u32 = 450;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Changes {
-    /// Stored, but for annealing, and for more than 450 places on a CPU
+    /// Stored; linear for annealing, and for more than 450 places on a CPU
     #[default]
     Auto,
     /// From sums that every move brings up to date, in constant time (after Taillard)
