@@ -36,7 +36,7 @@ class Options(TypedDict, total=False):
     # lk, ils: The start tour, unless a tour is read from a file [default: greedy, on lattices quick-boruvka]
     first_tour: Literal["nearest-neighbor", "greedy", "quick-boruvka", "space-filling", "random"] | None
 
-    # lk, ils: Steps of the random walks that lead from a kick's first edge to the others [default: 20, then 40 from one kick per node on, 80 from 16 on, and 80 on lattices]
+    # lk, ils: Steps of the random walks that lead from a kick's first edge to the others [default: 20; 40 after one kick per node, 80 after 16; always 80 on lattices]
     walk: int | None
 
     # lk, ils: Temperature at the start of annealing [default: 0.7]

@@ -33,13 +33,13 @@ pub struct Args {
     pub(super) algorithm: Option<Declaration>,
     /// Also compute a lower bound: how far the tour can be from the optimum
     ///
-    /// Without this option, only if no optimum is known and it costs next to nothing
+    /// Without this option, one is computed only if no optimum is known and it costs next to nothing
     #[arg(long)]
     pub(super) bound: bool,
     /// Go on until the tour is proven to be the shortest one; =never: no proof
     ///
-    /// Or until the time limit, if one is given: then the exit status is 8. By default (auto), lk on CPU threads also tries to
-    /// prove its tour once the search has settled, for up to 1,500 nodes without a published optimum
+    /// If a time limit ends the run first, the exit status is 8. By default (auto), lk on CPU threads also tries to prove its tour
+    /// once two restarts have ended with the best length, for up to 1,500 nodes without a published optimum
     #[arg(
         long,
         value_enum,
@@ -60,7 +60,7 @@ pub struct Args {
     /// Solve N instances or runs at a time, each with a share of the threads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Machine")]
     pub(super) jobs: Option<u32>,
-    /// With several ranks (docs/cluster.md): which ranks each one sends its tours to
+    /// With several ranks (docs/cluster.md): to which other ranks a rank sends its tours
     #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
     pub(super) topology: Topology,
     #[command(flatten)]
@@ -205,7 +205,7 @@ pub(super) struct Outputs {
     pub(super) every: Duration,
     /// Show a live chart of the run and of each thread and GPU; q ends it
     ///
-    /// It has no effect if the standard error is not a terminal, or one that only prints (TERM=dumb)
+    /// It has no effect if the standard error is no terminal, or a terminal that only prints (TERM=dumb)
     #[arg(long, conflicts_with = "quiet")]
     pub(super) live: bool,
     /// Show no progress and no summary

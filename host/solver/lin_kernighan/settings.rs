@@ -81,7 +81,7 @@ settings! {
         pub walk: Option<u32> = None,
             range: from_to(1, MOST_STEPS),
             only: &[is_not("descent_only", "true")],
-            otherwise: "20, then 40 from one kick per node on, 80 from 16 on, and 80 on lattices";
+            otherwise: "20; 40 after one kick per node, 80 after 16; always 80 on lattices";
         /// Temperature at the start of annealing
         pub temperature: f32 = 0.7,
             range: between(0.0, 1000.0),
