@@ -223,7 +223,7 @@ impl Backend {
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     pub fn trials(&self, n: u32, chains: u32) -> u32 {
         match self {
-            Backend::Cpu(_) => cpu::trials(n, 1),
+            Backend::Cpu(_) => cpu::trials_of_several(n),
             #[cfg(feature = "cuda")]
             Backend::Cuda(cards) => cuda::trials(cards, n, chains),
         }

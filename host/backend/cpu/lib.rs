@@ -8,7 +8,7 @@ mod processor;
 mod variants;
 mod watched;
 
-pub use lin_kernighan::{Recombiner, SmallTours, default_trials, lin_kernighan, trials};
+pub use lin_kernighan::{Recombiner, SmallTours, default_trials, lin_kernighan, trials, trials_of_several};
 pub use papers::colony::{acs, colony};
 pub use papers::descent::descent;
 pub use papers::genetic::population;

@@ -38,6 +38,10 @@ const MOST_NODES: u32 = 500;
 const LONGER: u32 = 5;
 /// Threads assumed in a run whose result must not depend on their number.
 const ANY: u32 = 16;
+/// From this many nodes and threads on, all threads work on one tour after another. A thread then reads its part of the tour again and
+/// again, which its cache can hold. With 16 threads, E100k.0 ends after ten seconds at .166 instead of .253 % (means of three seeds). With
+/// 50,000 nodes tours get longer (benches/notebooks/lin-kernighan.md).
+const IN_TURN: (u32, u32) = (80_000, 12);
 
 /// Returns one tour, and as few trials in a round as keep the threads busy: each trial then sees more of the others' results.
 pub fn default_trials(n: u32, reproducible: bool) -> Trials {
@@ -45,7 +49,17 @@ pub fn default_trials(n: u32, reproducible: bool) -> Trials {
     Trials { chains: 1, trials: trials(n, threads) }
 }
 
-/// Returns the trials in a round of a tour on which this many threads work; for several tours, which keep all threads busy, pass 1.
+/// Returns the trials in a round of each of several tours.
+pub fn trials_of_several(n: u32) -> u32 {
+    trials(n, if are_in_turn(n) { rayon::current_num_threads() as u32 } else { 1 })
+}
+
+/// Returns whether all threads work on one of several tours of n nodes after another.
+fn are_in_turn(n: u32) -> bool {
+    n >= IN_TURN.0 && rayon::current_num_threads() as u32 >= IN_TURN.1
+}
+
+/// Returns the trials in a round of a tour on which this many threads work.
 pub fn trials(n: u32, threads: u32) -> u32 {
     let fewest = (TRIALS * threads).min(n / LEAST_NODES).max(1);
     fewest.max(n / (MOST_NODES / threads.min(LONGER)))

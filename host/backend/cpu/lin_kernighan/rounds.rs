@@ -2,7 +2,7 @@
 //!
 //! Where there are as many tours as keep all threads busy, a thread makes rounds of one tour alone. It waits for others only at the end of
 //! all rounds, so one that shares its processor with another process delays them little. With fewer tours, threads share the trials of a
-//! round.
+//! round. They also share those of large tours, one after another.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,6 +19,7 @@ use antwarp_core::team::Serial;
 
 use super::super::processor::for_this_processor;
 use super::super::{QUAD_WORDS, Quad, Together, parallel};
+use super::are_in_turn;
 use super::chain::Chain;
 use antwarp_engine::{Enough, Problem};
 use antwarp_instance::parallel::{each, each_of};
@@ -55,27 +56,57 @@ pub(super) struct Done {
 impl<G: Geometry> Rounds<'_, G> {
     /// Makes these rounds of all tours.
     pub(super) fn run(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
-        // With fewer tours, too many threads would have none.
-        if 4 * chains.len() >= 3 * rayon::current_num_threads() {
-            return self.run_apart(chains, rounds, enough);
+        if are_in_turn(self.problem.n()) {
+            self.run_in_turn(chains, rounds, enough)
+        } else if 4 * chains.len() >= 3 * rayon::current_num_threads() {
+            self.run_apart(chains, rounds, enough)
+        } else {
+            // Apart, too many threads would have no tour.
+            self.run_together(chains, rounds, enough)
         }
+    }
+
+    /// Makes these rounds of all tours at the same time; threads share the trials of each.
+    fn run_together(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
         let (first, offered) = (AtomicU64::new(0), AtomicU64::new(0));
         // Also a single tour is worked on by a thread of the pool: from outside, every loop would wake one up and wait for it.
         each_of(chains, 0, &|index, chain| {
-            let (mut made, mut last) = (0, 0);
-            for &round in rounds {
-                if enough() {
-                    break;
-                }
-                made += self.find((index, chain), round, 0..round.trials, enough);
-                last = self.merge(chain, round);
-            }
+            let done = self.run_one((index, chain), rounds, enough);
             if index == 0 {
-                first.store(made, Ordering::Relaxed);
+                first.store(done.trials, Ordering::Relaxed);
             }
-            offered.fetch_add(last, Ordering::Relaxed);
+            offered.fetch_add(done.offered, Ordering::Relaxed);
         });
         Done { trials: first.into_inner(), offered: offered.into_inner() }
+    }
+
+    /// Makes these rounds of one tour after another, with all threads.
+    fn run_in_turn(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
+        let mut all = [(chains, Done::default())];
+        each_of(&mut all, 0, &|_, (chains, done)| {
+            for (index, chain) in chains.iter_mut().enumerate() {
+                let one = self.run_one((index, chain), rounds, enough);
+                if index == 0 {
+                    done.trials = one.trials;
+                }
+                done.offered += one.offered;
+            }
+        });
+        let [(_, done)] = all;
+        done
+    }
+
+    /// Makes these rounds of a tour, which has this number; threads share the trials.
+    fn run_one(&self, (index, chain): (usize, &mut Chain), rounds: &[TrialRound], enough: Enough) -> Done {
+        let mut done = Done::default();
+        for &round in rounds {
+            if enough() {
+                break;
+            }
+            done.trials += self.find((index, chain), round, 0..round.trials, enough);
+            done.offered = self.merge(chain, round);
+        }
+        done
     }
 
     /// Makes these rounds of all tours. A thread makes some rounds of a tour alone, then some of the tour that has waited longest.
@@ -250,5 +281,55 @@ impl<G: Geometry> Rounds<'_, G> {
             places: self.places.get(),
         };
         Together((tour, chain.changes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use antwarp_core::geometry;
+    use antwarp_engine::lin_kernighan::Spec;
+    use antwarp_engine::start::{self, Start};
+    use antwarp_instance::{generate, quadrant};
+
+    use super::*;
+
+    /// A trial depends on the tour, the seed, the round and its number, but not on who else is at work.
+    #[test]
+    fn tours_are_the_same_however_threads_share_the_work() {
+        let instance = generate::uniform(700, 4).unwrap();
+        let near = quadrant(&instance, 8);
+        let problem = Problem::for_search(&instance, &near, start::tour(&instance, Start::Greedy, &near, 1));
+        let spec = Spec::new(None, problem.n(), (5, 40), Vec::new(), problem.unit_cost());
+        let (lengths, ahead) = (problem.neighbor_lengths(), problem.step_lengths());
+        let plane = problem.distances();
+        crate::variants::with_places!(&problem, plane, |geometry, places| {
+            let places = Together(geometry::Places { geometry, start: places.as_ptr() });
+            let rounds = Rounds { problem: &problem, near: &lengths, places, reach: None };
+            let round = |number| TrialRound {
+                seed: 5,
+                number,
+                trials: 40,
+                walk: if number < 3 { 0 } else { 20 },
+                temperature: 0.0,
+                looks: u32::MAX,
+                padding: 0,
+            };
+            let all: Vec<TrialRound> = (0..20).map(round).collect();
+            let tours = |run: &dyn Fn(&mut [Chain]) -> Done| {
+                let chain = |_| Chain::new(&ahead, problem.unit_cost(), &spec).unwrap();
+                let mut chains: Vec<Chain> = (0..5).map(chain).collect();
+                let done = run(&mut chains);
+                let found: Vec<_> = chains.into_iter().map(|chain| (chain.cost, chain.order)).collect();
+                (done.trials, done.offered, found)
+            };
+            let never: Enough = &|| false;
+            let together = tours(&|chains| rounds.run_together(chains, &all, never));
+            assert_eq!(together, tours(&|chains| rounds.run_in_turn(chains, &all, never)));
+            assert_eq!(together, tours(&|chains| rounds.run_apart(chains, &all, never)));
+            let (trials, _, found) = together;
+            assert_eq!(trials, 20 * 40);
+            assert!(found.iter().all(|(cost, order)| problem.length(order) == Some(*cost)));
+            assert!(found.iter().all(|(cost, _)| *cost < problem.unit_cost()) && found[0] != found[1]);
+        });
     }
 }
