@@ -5,7 +5,7 @@
 //! The few nodes that [`exact`] solves are solved by it.
 
 use std::borrow::Borrow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use antwarp_core::distance::Distance;
@@ -105,13 +105,12 @@ pub fn solve_many<I: Borrow<Instance>>(
     run: (&Backend, &Stop),
 ) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
     let instances: Vec<&Instance> = instances.iter().map(Borrow::borrow).collect();
-    solve_all(&instances, settings, run)
+    solve_all(&instances, settings, run, &AtomicU64::new(0))
 }
 
 /// Solves one instance alone as [`solve_many`] does, on the threads of the CPU. Returns `None` for an instance that this is not for: one
 /// with more than [`MOST_NODES`] nodes, one that is solved exactly, one that contradicts itself, and one whose nodes form groups that
-/// are far apart; and after an interrupt. The kicks that a solution states are those that were planned: if the time is over before, there were
-/// fewer.
+/// are far apart; and after an interrupt.
 ///
 /// # Errors
 /// If the tour found is not valid, which would be a bug.
@@ -125,13 +124,14 @@ pub fn solve_one(
         return Ok(None);
     }
     let (backend, _) = Backend::open(Choice::Cpu)?;
-    let tours = solve_all(&[instance], settings, (&backend, stop));
+    let kicks = AtomicU64::new(0);
+    let tours = solve_all(&[instance], settings, (&backend, stop), &kicks);
     let mut tours = tours.map_err(|error| match error {
         ManyError::Instance { error, .. } | ManyError::Other(error) => error,
     })?;
     let Some(tour) = tours.pop().flatten() else { return Ok(None) };
     let wrong = |error: TourError| SolveError::Wrong { backend: "cpu", what: error.to_string() };
-    let kicks = u64::from(settings.effort) * instance.len() as u64;
+    let kicks = kicks.into_inner();
     Ok(Some(Solution {
         cost: instance.check_tour(&tour).map_err(wrong)?,
         tour,
@@ -147,11 +147,13 @@ pub fn solve_one(
     }))
 }
 
-/// Checks instances, and solves them in the [form](Form::thinned) in which they have few nodes at the same place.
+/// Checks instances, and solves them in the [form](Form::thinned) in which they have few nodes at the same place. Adds the kicks that
+/// CPU threads make to `kicks`.
 fn solve_all(
     instances: &[&Instance],
     settings: ManySettings,
     run: (&Backend, &Stop),
+    kicks: &AtomicU64,
 ) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
     let begin = Instant::now();
     if settings.effort > ManySettings::MOST_EFFORT {
@@ -170,7 +172,7 @@ fn solve_all(
     let forms = on_threads(instances.len(), &|| (), &|(), index| thinned(instances[index]));
     let inner: Vec<&Instance> =
         instances.iter().zip(&forms).map(|(&all, form)| form.as_ref().map_or(all, Form::instance)).collect();
-    let mut tours = solve_forms(&inner, settings, (run, begin))?;
+    let mut tours = solve_forms(&inner, settings, (run, begin), kicks)?;
     for (index, form) in forms.iter().enumerate() {
         if let (Some(form), Some(tour)) = (form, &mut tours[index]) {
             let lost =
@@ -221,6 +223,7 @@ fn solve_forms(
     instances: &[&Instance],
     settings: ManySettings,
     ((backend, stop), begin): ((&Backend, &Stop), Instant),
+    kicks: &AtomicU64,
 ) -> Result<Vec<Option<Vec<u32>>>, ManyError> {
     let plan = settings.plan();
     let enough: Enough = &|| stop.is_over(begin);
@@ -237,7 +240,9 @@ fn solve_forms(
             return Ok(None);
         }
         let plan = Plan { kicks: if enough() { 0 } else { plan.kicks }, ..plan };
+        let before = thread.tours.kicks();
         let solved = thread.solve(instances[index], plan, enough);
+        kicks.fetch_add(thread.tours.kicks() - before, Ordering::Relaxed);
         solved.map(Some).map_err(|error| ManyError::Instance { index, error })
     };
     for (&index, tour) in left.iter().zip(on_threads(left.len(), &Thread::default, &solve)) {
@@ -496,10 +501,12 @@ mod tests {
             );
             assert_eq!(alone.tour, tour);
             let late = solve_one(instance, settings, &Stop::after(Duration::ZERO)).unwrap().unwrap();
-            assert_eq!(late.stopped_by, StopReason::Time);
+            assert_eq!((late.stopped_by, late.tours), (StopReason::Time, 0));
             let stop = Stop { interrupt: std::sync::Arc::new(AtomicBool::new(true)), ..Stop::never() };
             assert!(solve_one(instance, settings, &stop).unwrap().is_none());
         }
+        let places = generate::uniform(50, 1).unwrap();
+        assert_eq!(solve_one(&places, settings, &Stop::never()).unwrap().unwrap().tours, 150);
         // Two groups, far apart.
         let place = |i: usize| [(i * 37 % 101 + i % 2 * 10_000) as f64, (i * 53 % 89) as f64];
         let groups = Instance::euclidean(&(0..40).map(place).collect::<Vec<[f64; 2]>>()).unwrap();

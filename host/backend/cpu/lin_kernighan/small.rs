@@ -1,5 +1,7 @@
 //! Small tours, each by one thread.
 
+use std::cell::Cell;
+
 use antwarp_core::distance::{Distance, Plane};
 use antwarp_core::lin_kernighan::small::{FEWEST_NODES, FIXED, MOST_NODES, Plan, Small, neighbors, words};
 use antwarp_core::team::Serial;
@@ -31,9 +33,15 @@ impl Distance for Matrix {
 #[derive(Debug, Default)]
 pub struct SmallTours {
     memory: Vec<u64>,
+    kicks: u64,
 }
 
 impl SmallTours {
+    /// Returns how many kicks all searches until now have made.
+    pub fn kicks(&self) -> u64 {
+        self.kicks
+    }
+
     /// Searches for the shortest tour by a symmetric matrix, and returns the best one. [`FIXED`] edges stay in it, at most one at each
     /// node. Asks `is_over` now and then whether to stop.
     ///
@@ -55,12 +63,19 @@ impl SmallTours {
             self.memory.resize(needed, 0);
         }
         let distances = Matrix { start: matrix.as_ptr(), n: n as usize };
+        let made = Cell::new(0);
+        let is_over = |kicks: u32| {
+            let is_over = kicks.is_multiple_of(KICKS) && is_over();
+            made.set(kicks + u32::from(!is_over));
+            is_over
+        };
         // SAFETY: the memory is large enough, and nobody else uses it; the matrix was checked above.
         let best = unsafe {
             let tour = Small::new(n, (distances, has_fixed), self.memory.as_mut_ptr().cast());
-            tour.search(Serial, plan, |kicks| kicks.is_multiple_of(KICKS) && is_over());
+            tour.search(Serial, plan, is_over);
             tour.best()
         };
+        self.kicks += u64::from(made.get());
         // SAFETY: there are n nodes, and the memory is borrowed for as long as they are read.
         (0..n).map(move |at| u32::from(unsafe { best.get(at) }))
     }
