@@ -13,6 +13,9 @@ use crate::instance::{Cost, Instance, qaplib, tour_file};
 use crate::report::{Known, summary};
 use crate::solver::search::{Assignment, Done, SearchSettings, Task};
 
+/// What is written to an output.
+type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 /// A search that is over.
 pub(super) struct Ended<'a> {
     pub task: &'a Task,
@@ -47,14 +50,15 @@ impl Ended<'_> {
             serde_json::to_writer(&mut *out, &self.report())?;
             writeln!(out)
         };
-        let written = [
-            outputs.solution.as_ref().map(|output| output.write(solution)),
-            outputs.json.as_ref().map(|output| output.write(json)),
-        ];
+        let (solution, json): (Content<'_>, Content<'_>) = (&solution, &json);
+        let given = [outputs.solution.iter().zip([solution]), outputs.json.iter().zip([json])];
+        let mut given: Vec<_> = given.into_iter().flatten().collect();
+        // What may have to wait for someone who reads it comes last.
+        given.sort_by_key(|(output, _)| output.file().is_none());
         let mut saved = false;
         let mut failure = None;
-        for result in written.into_iter().flatten() {
-            match result {
+        for (output, content) in given {
+            match output.write(content) {
                 Ok(()) => saved = true,
                 // Whoever closed the pipe has what he wants.
                 Err(error) if error.status() == 0 => saved = true,

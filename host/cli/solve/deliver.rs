@@ -64,6 +64,20 @@ pub(super) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::
     writeln!(out)
 }
 
+/// Writes the certificate of a proof.
+fn write_certificate(output: &Output, proof: Option<&Proof>) -> Result<()> {
+    match proof.and_then(|proof| proof.certificate.as_ref()) {
+        Some(certificate) => output.write(|out| certificate.write(out)),
+        None => {
+            output::tell("antwarp: there is no complete proof, so no certificate was written");
+            Ok(())
+        }
+    }
+}
+
+/// Something that can be written to an output.
+type Writing<'a> = Box<dyn FnOnce(&Output) -> Result<()> + 'a>;
+
 /// A format that shows where the tour goes, and what it needs.
 pub(super) struct Drawing {
     /// Its option.
@@ -130,18 +144,10 @@ impl Plan {
         // Whether the tour is in an output, or whoever reads it has seen enough; and whether it is in one for certain.
         let (mut safe, mut is_written) = (false, false);
         let mut failure = None;
-        for (is_tour, written) in [
-            (true, self.write_tour(solution)),
-            (true, self.write_csv(solution)),
-            (true, self.write_json(report)),
-            (false, self.write_drawings(solution)),
-            (false, self.write_html(report)),
-            (false, self.write_population(solution, individuals)),
-            (false, self.write_certificate(proof)),
-        ] {
-            match written {
-                Ok(done) => {
-                    is_written |= is_tour && done;
+        for (is_tour, output, write) in self.writings(solution, report, (individuals, proof)) {
+            match write(output) {
+                Ok(()) => {
+                    is_written |= is_tour;
                     safe |= is_written;
                 }
                 // A reader that closed the pipe has seen enough.
@@ -171,54 +177,44 @@ impl Plan {
         }
     }
 
-    fn write_tour(&self, solution: &Solution) -> Result<bool> {
-        let Some(output) = &self.outputs.tour else { return Ok(false) };
-        write_tour(output, &self.instance, &solution.tour).map(|()| true)
-    }
-
-    fn write_csv(&self, solution: &Solution) -> Result<bool> {
-        let Some(output) = &self.outputs.csv else { return Ok(false) };
-        write_csv(output, &self.instance, &solution.tour).map(|()| true)
-    }
-
-    fn write_json(&self, report: &Report) -> Result<bool> {
-        let Some(output) = &self.outputs.json else { return Ok(false) };
-        output.write(|out| json_line(out, report)).map(|()| true)
-    }
-
-    /// Writes all of them; the first error is reported.
-    fn write_drawings(&self, solution: &Solution) -> Result<bool> {
-        let written = DRAWINGS.iter().filter_map(|drawing| {
-            let output = (drawing.output)(&self.outputs).as_ref()?;
-            Some(drawing.write(output, &self.instance, &solution.tour))
+    /// Returns what to write, where, and whether the tour is in it. What may have to wait for someone who reads it comes last.
+    fn writings<'a>(
+        &'a self,
+        solution: &'a Solution,
+        report: &'a Report,
+        (individuals, proof): (Option<&'a mut Individuals<'_>>, Option<&'a Proof>),
+    ) -> Vec<(bool, &'a Output, Writing<'a>)> {
+        let (outputs, instance, tour) = (&self.outputs, &*self.instance, &*solution.tour);
+        let others: [(_, _, Writing<'a>); 6] = [
+            (true, &outputs.tour, Box::new(move |output| write_tour(output, instance, tour))),
+            (true, &outputs.csv, Box::new(move |output| write_csv(output, instance, tour))),
+            (true, &outputs.json, Box::new(move |output| output.write(|out| json_line(out, report)))),
+            (false, &outputs.html, Box::new(move |output| output.write(|out| page::write(out, [report])))),
+            (
+                false,
+                &outputs.save_population,
+                Box::new(move |output| self.write_population(output, solution, individuals)),
+            ),
+            (false, &outputs.certificate, Box::new(move |output| write_certificate(output, proof))),
+        ];
+        let drawings = DRAWINGS.iter().map(|drawing| {
+            let write: Writing<'a> = Box::new(move |output| drawing.write(output, instance, tour));
+            (false, (drawing.output)(outputs), write)
         });
-        // An error must not keep the next one from being written.
-        let written: Vec<Result<()>> = written.collect();
-        written.into_iter().collect::<Result<()>>().map(|()| false)
-    }
-
-    fn write_html(&self, report: &Report) -> Result<bool> {
-        let Some(output) = &self.outputs.html else { return Ok(false) };
-        output.write(|out| page::write(out, [report])).map(|()| false)
-    }
-
-    /// Writes the certificate of a proof.
-    fn write_certificate(&self, proof: Option<&Proof>) -> Result<bool> {
-        let Some(output) = &self.outputs.certificate else { return Ok(false) };
-        match proof.and_then(|proof| proof.certificate.as_ref()) {
-            Some(certificate) => output.write(|out| certificate.write(out))?,
-            None => output::tell("antwarp: there is no complete proof, so no certificate was written"),
-        }
-        Ok(false)
+        let all = others.into_iter().chain(drawings);
+        let mut all: Vec<_> =
+            all.filter_map(|(is_tour, output, write)| Some((is_tour, output.as_ref()?, write))).collect();
+        all.sort_by_key(|(_, output, _)| output.file().is_none());
+        all
     }
 
     /// Writes the population. If the run failed, that failure is the one to report, and a failure here only prints a line.
     fn write_population(
         &self,
+        output: &Output,
         solution: &Solution,
         individuals: Option<&mut Individuals<'_>>,
-    ) -> Result<bool> {
-        let Some(output) = &self.outputs.save_population else { return Ok(false) };
+    ) -> Result<()> {
         let saved = match individuals {
             Some(individuals) => self.save_individuals(output, individuals),
             None => Err(output
@@ -227,9 +223,9 @@ impl Plan {
         match saved {
             Err(error) if solution.failure.is_some() => {
                 output::tell(&format!("antwarp: the population is lost: {error}"));
-                Ok(false)
+                Ok(())
             }
-            other => other.map(|()| false),
+            other => other,
         }
     }
 
