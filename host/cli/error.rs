@@ -1,11 +1,12 @@
 //! Errors that end a command early: a message with its remedy, and an exit status.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::CommandFactory;
 
+use super::output;
 use crate::cluster::launched;
 use crate::engine::BackendError;
 use crate::instance::InstanceError;
@@ -148,8 +149,7 @@ impl Error {
             }
             other => format!("antwarp: {}", as_options(&other.to_string())),
         };
-        // If this cannot be printed, there is no one left to notify.
-        let _ = writeln!(io::stderr(), "{}", text.trim_end());
+        output::tell(text.trim_end());
         status
     }
 }

@@ -7,6 +7,8 @@ mod bound;
 mod check;
 mod checkpoints;
 mod devices;
+#[cfg_attr(not(unix), path = "no_display.rs")]
+mod display;
 mod error;
 mod generate;
 mod info;
@@ -120,7 +122,8 @@ pub fn run_as(line: impl IntoIterator<Item = OsString>) -> u8 {
 fn run_line(line: &[OsString]) -> u8 {
     let ended = catch_unwind(AssertUnwindSafe(|| execute(line.iter().cloned())));
     live::leave();
-    match ended {
+    let has_failed = !matches!(ended, Ok(Ok(_)));
+    let status = match ended {
         Ok(Ok(_)) if spare::is_spent() => Error::MemoryRanOut.print(),
         Ok(Ok(Outcome::Done)) => 0,
         Ok(Ok(Outcome::Interrupted)) => error::INTERRUPTED,
@@ -130,7 +133,9 @@ fn run_line(line: &[OsString]) -> u8 {
             if patience::was_interrupted() { error::INTERRUPTED } else { status }
         }
         Err(_) => error::UNEXPECTED,
-    }
+    };
+    display::settle(has_failed);
+    status
 }
 
 /// Runs the command given by a command line, whose first word is the name of the program.

@@ -1,4 +1,7 @@
-//! Where results go: a file, or `-` for the standard output.
+//! Where results go: a file, or `-` for the standard output. Messages go to the standard error.
+//!
+//! While a run goes on, nobody waits for the terminal that the standard error is ([`display`]). A pipe is waited for: whoever reads it sets
+//! the pace.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -7,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
 
-use super::{Error, Result};
+use super::{Error, Result, display};
 use crate::instance::atomic_file::{self, Place};
 
 /// See the [module](self).
@@ -138,10 +141,26 @@ pub fn deliver(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     print(content)
 }
 
-/// Writes to the standard output.
+/// Writes to the standard output, after the messages until now.
 pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    settle();
     let mut out = io::BufWriter::new(io::stdout().lock());
     content(&mut out).and_then(|()| out.flush()).map_err(Error::Stdout)
+}
+
+/// Writes a line of a report to the standard output while other runs go on: the terminal is not waited for until [`settle`].
+pub fn say(line: &str) -> Result<()> {
+    if display::is_stdout() && display::tell(line) {
+        return Ok(());
+    }
+    print(|out| writeln!(out, "{line}"))
+}
+
+/// Waits until the terminal has taken all messages, if it shows the standard output, too.
+pub fn settle() {
+    if display::is_stdout() {
+        display::settle(true);
+    }
 }
 
 /// Lines that wait while a view fills the terminal.
@@ -156,13 +175,16 @@ pub fn tell(text: &str) {
     if let Some(held) = &mut *held() {
         return held.push(text.to_owned());
     }
+    if display::tell(text) {
+        return;
+    }
     // If this fails, there is no one left to notify.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Writes a line as [`tell`] does, unless the standard error takes no output at the moment: for those who cannot wait for it.
 pub fn tell_now(text: &str) {
-    if held().is_some() || takes_output() {
+    if display::is_there() || takes_output() {
         tell(text);
     }
 }

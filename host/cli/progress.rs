@@ -1,6 +1,5 @@
 //! How far a run is, and its best tour so far: a line on a terminal, or a view that fills it.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::live::{Beside, Live, Subject};
-use super::output;
+use super::{display, output};
 use crate::engine::Progress;
 use crate::instance::{BestKnown, Instance};
 use crate::report::{Known, summary};
@@ -34,23 +33,9 @@ impl ProgressLine {
     pub fn new((quiet, wants_view): (bool, bool), subject: Subject) -> ProgressLine {
         let (stop, instance) = (&subject.stop, subject.instance.clone());
         let (by_time, best_known, made) = (stop.time.is_some(), subject.known, subject.made);
-        let (time, iterations) = (stop.time, stop.iterations);
+        let (time, iterations) = (stop.time.map(|time| time.as_millis() as u64), stop.iterations);
         let live = if wants_view && !quiet { Live::begin(subject).map(Arc::new) } else { None };
-        let bar = match (time, iterations) {
-            _ if quiet || live.is_some() || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
-            (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
-            (None, Some(iterations)) => ProgressBar::new(iterations),
-            (None, None) => ProgressBar::no_length(),
-        };
-        // Only as much of the message as fits; in a narrow terminal, it is worth more than a bar.
-        let template = match bar.length() {
-            None => "{spinner:.cyan} {elapsed} {wide_msg}",
-            Some(_) if Term::stderr().size().1 < FOR_A_BAR => "{elapsed:>4} {wide_msg}",
-            Some(_) => "{elapsed:>4} {bar:16.cyan/dim} {wide_msg}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("━━─"));
-        }
+        let bar = bar(quiet || live.is_some(), time.or(iterations));
         if !bar.is_hidden() {
             bar.set_message("preparing");
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -114,6 +99,29 @@ impl ProgressLine {
         self.live.iter().for_each(|live| live.finish());
         self.bar.finish_and_clear();
     }
+}
+
+/// Creates a progress bar of this length, if it is known, on the terminal that the standard error is; hidden if that is none.
+pub fn bar(is_hidden: bool, length: Option<u64>) -> ProgressBar {
+    let bar = match length {
+        _ if is_hidden => ProgressBar::hidden(),
+        Some(length) => ProgressBar::new(length),
+        None => ProgressBar::no_length(),
+    };
+    // Only as much of the message as fits; in a narrow terminal, it is worth more than a bar.
+    let template = match length {
+        None => "{spinner:.cyan} {elapsed} {wide_msg}",
+        Some(_) if Term::stderr().size().1 < FOR_A_BAR => "{elapsed:>4} {wide_msg}",
+        Some(_) => "{elapsed:>4} {bar:16.cyan/dim} {wide_msg}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("━━─"));
+    }
+    // Last: until now the bar asks the standard error whether it has colours.
+    if !bar.is_hidden() {
+        bar.set_draw_target(display::target());
+    }
+    bar
 }
 
 #[cfg(test)]

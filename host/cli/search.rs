@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::options::{MachineArgs, duration};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
-use super::{Error, Outcome, Result, checkpoints, reading, signals};
+use super::{Error, Outcome, Result, checkpoints, progress, reading, signals};
 use crate::backend::Backend;
 use crate::engine::{BackendError, Cost, Observe, Progress, Snapshot, Stop, StopReason, tuning};
 use crate::instance::{Instance, InstanceError, Qap};
@@ -606,16 +606,8 @@ struct Line {
 
 impl Line {
     fn new(quiet: bool, stop: &Stop) -> Line {
-        use std::io::IsTerminal;
-        let bar = match (stop.time, stop.iterations) {
-            _ if quiet || !std::io::stderr().is_terminal() => ProgressBar::hidden(),
-            (Some(time), _) => ProgressBar::new(time.as_millis() as u64),
-            (None, Some(iterations)) => ProgressBar::new(iterations),
-            (None, None) => ProgressBar::no_length(),
-        };
-        if let Ok(style) = ProgressStyle::with_template("{elapsed:>4} {bar:24.cyan/dim} {msg}") {
-            bar.set_style(style.progress_chars("━━─"));
-        }
+        let length = stop.time.map(|time| time.as_millis() as u64).or(stop.iterations);
+        let bar = progress::bar(quiet, length);
         Line { bar, by_time: stop.time.is_some(), is_quiet: quiet }
     }
 

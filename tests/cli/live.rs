@@ -1,13 +1,10 @@
 //! `--live`, in terminals made for the test: what they show, and what they are like afterwards.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::num::NonZero;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::libc;
@@ -15,6 +12,8 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use nix::unistd::Pid;
+
+use crate::terminal::{ANTWARP, Terminal, antwarp, cities};
 
 tests! {
     it_fits_and_q_ends_it_with_the_best_tour,
@@ -31,120 +30,11 @@ tests! {
     several_runs_have_no_view,
 }
 
-const ANTWARP: &str = env!("CARGO_BIN_EXE_antwarp");
 /// A run that goes on for longer than any test.
 const RUN: [&str; 5] = ["solve", "E1k.0", "--live", "--time", "10m"];
 const HINT: &str = "q or Ctrl-C: stop and keep the best tour";
 
-/// A terminal, and a program that it controls.
-struct Terminal {
-    master: File,
-    /// Kept open, so that what the terminal is like can be read after the program's end.
-    slave: OwnedFd,
-    program: Child,
-    shown: Arc<Mutex<Shown>>,
-}
-
-struct Shown {
-    screen: vt100::Parser,
-    bytes: Vec<u8>,
-}
-
-fn positive(count: u16) -> NonZero<u16> {
-    NonZero::new(count).unwrap()
-}
-
 impl Terminal {
-    /// Starts a program in a terminal of this many columns and lines.
-    fn new(size: (u16, u16), command: &mut Command) -> Terminal {
-        let terminal = Terminal::new_unread(size, command);
-        terminal.read();
-        terminal
-    }
-
-    /// The same, but nobody reads what is written to the terminal.
-    fn new_unread((columns, lines): (u16, u16), command: &mut Command) -> Terminal {
-        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        let pair = openpty(Some(&size), None).unwrap();
-        let stream = || Stdio::from(pair.slave.try_clone().unwrap());
-        command.env("ANTWARP_TUNING", "none").stdin(stream()).stdout(stream());
-        for (name, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8")] {
-            if !command.get_envs().any(|(own, _)| own == name) {
-                command.env(name, value);
-            }
-        }
-        command.env_remove("NO_COLOR").stderr(stream());
-        Terminal::start_unread(pair, (columns, lines), command)
-    }
-
-    /// The same with a standard error, input and output as the command has them.
-    fn start(pair: nix::pty::OpenptyResult, size: (u16, u16), command: &mut Command) -> Terminal {
-        let terminal = Terminal::start_unread(pair, size, command);
-        terminal.read();
-        terminal
-    }
-
-    fn start_unread(
-        pair: nix::pty::OpenptyResult,
-        (columns, lines): (u16, u16),
-        command: &mut Command,
-    ) -> Terminal {
-        let slave = pair.slave.as_raw_fd();
-        let controlled = move || {
-            // Jobs in the background of a shell ignore the signals of the keyboard.
-            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
-                // SAFETY: it only changes the process itself.
-                unsafe { libc::signal(signal, libc::SIG_DFL) };
-            }
-            // SAFETY: both only change the process itself, before it becomes the program.
-            let is_done = unsafe { libc::setsid() >= 0 && libc::ioctl(slave, libc::TIOCSCTTY, 0) >= 0 };
-            if is_done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-        };
-        // SAFETY: the closure calls the system only.
-        let program = unsafe { command.pre_exec(controlled) }.spawn().unwrap();
-        let master = File::from(pair.master);
-        let shown = Arc::new(Mutex::new(Shown {
-            screen: vt100::Parser::new(positive(lines), positive(columns), 0),
-            bytes: Vec::new(),
-        }));
-        Terminal { master, slave: pair.slave, program, shown }
-    }
-
-    /// Reads from now on.
-    fn read(&self) {
-        let (mut reader, own) = (self.master.try_clone().unwrap(), self.shown.clone());
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = reader.read(&mut bytes) {
-                let mut shown = own.lock().unwrap();
-                shown.screen.process(&bytes[..count]);
-                shown.bytes.extend_from_slice(&bytes[..count]);
-            }
-        });
-    }
-
-    fn screen<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
-        look(self.shown.lock().unwrap().screen.screen())
-    }
-
-    fn text(&self) -> String {
-        self.screen(|screen| screen.contents())
-    }
-
-    /// All that was written to the terminal.
-    fn written(&self) -> String {
-        String::from_utf8_lossy(&self.shown.lock().unwrap().bytes).into_owned()
-    }
-
-    /// Waits until the screen is so, for a minute at most.
-    fn wait(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
-        let begin = Instant::now();
-        while !self.screen(&is_so) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{what} never came:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
     /// Waits until the view shows a tour.
     fn wait_for_view(&self) {
         self.wait("a view", |screen| {
@@ -152,66 +42,11 @@ impl Terminal {
             screen.alternate_screen() && text.contains("improved ") && text.contains(HINT)
         });
     }
-
-    fn type_in(&mut self, keys: &str) {
-        self.master.write_all(keys.as_bytes()).unwrap();
-    }
-
-    fn resize(&mut self, (columns, lines): (u16, u16)) {
-        let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: it reads a size.
-        assert!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &size) } >= 0);
-        self.shown.lock().unwrap().screen.screen_mut().set_size(positive(lines), positive(columns));
-    }
-
-    fn end(&mut self) -> ExitStatus {
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_secs(60) {
-            if let Some(status) = self.program.try_wait().unwrap() {
-                // What it wrote last may still be on its way.
-                std::thread::sleep(Duration::from_millis(100));
-                return status;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        self.program.kill().unwrap();
-        panic!("the program did not end:\n{}", self.text());
-    }
-
-    /// The terminal is as it was before the program.
-    fn check_clean(&self) {
-        let flags = tcgetattr(self.slave.as_fd()).unwrap().local_flags;
-        assert!(flags.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG), "{flags:?}");
-        let (is_other, is_hidden) = self.screen(|screen| (screen.alternate_screen(), screen.hide_cursor()));
-        assert!(!is_other && !is_hidden, "{}", self.text());
-        let bytes = self.written();
-        let (on, off) = (bytes.rfind("\x1b[?7h"), bytes.rfind("\x1b[?7l"));
-        assert!(on >= off, "lines are cut off at the end of the terminal");
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
-    }
-}
-
-fn antwarp(args: &[&str]) -> Command {
-    let mut command = Command::new(ANTWARP);
-    // Runs that end without an output for their tour keep it in the current folder.
-    command.args(args).args(["--threads", "1"]).current_dir(env!("CARGO_TARGET_TMPDIR"));
-    command
 }
 
 /// A run that writes its tour to a file.
 fn with_tour(file: &Path) -> Command {
     antwarp(&[&RUN[..], &["--tour", file.to_str().unwrap()]].concat())
-}
-
-fn cities(tour: &Path) -> usize {
-    let text = std::fs::read_to_string(tour).unwrap();
-    text.lines().filter(|line| line.trim().parse::<u32>().is_ok()).count()
 }
 
 fn it_fits_and_q_ends_it_with_the_best_tour() {

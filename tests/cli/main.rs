@@ -32,6 +32,8 @@ mod live;
 mod local_search;
 #[cfg(target_os = "linux")]
 mod outputs;
+#[cfg(target_os = "linux")]
+mod progress;
 mod proofs;
 mod refusals;
 mod search;
@@ -39,6 +41,8 @@ mod settings;
 mod several;
 mod shapes;
 mod solve;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod version;
 mod world;
 
@@ -64,6 +68,8 @@ fn main() -> std::process::ExitCode {
             local_search::TESTS,
             #[cfg(target_os = "linux")]
             outputs::TESTS,
+            #[cfg(target_os = "linux")]
+            progress::TESTS,
             proofs::TESTS,
             refusals::TESTS,
             search::TESTS,

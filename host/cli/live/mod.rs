@@ -77,7 +77,7 @@ impl Live {
         let draw = move || {
             loop {
                 if terminal.is_shown() {
-                    terminal.draw(&own.frame(&terminal));
+                    terminal.draw(own.frame(&terminal));
                 }
                 if terminal.wait(&woken, EVERY) == Event::Over {
                     return terminal.finish();

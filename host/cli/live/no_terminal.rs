@@ -33,7 +33,7 @@ impl Terminal {
         match self.none {}
     }
 
-    pub(super) fn draw(&self, _: &str) {
+    pub(super) fn draw(&self, _: String) {
         match self.none {}
     }
 

@@ -3,27 +3,23 @@
 //! Signals of the keyboard remain signals, so Ctrl-C does what it does without the view. Ctrl-Z and Ctrl-\ would leave the terminal as
 //! the view needs it: their handlers only note them, and the thread that draws gives the terminal back before they take effect.
 //!
-//! A terminal may take no output, for minutes or for ever: after Ctrl-S, or at the end of a connection that has stalled. The run does
-//! not wait for it, so the view writes through a file of its own that never blocks, and only for so long.
+//! A terminal may take no output, so the view writes to a [`Display`](super::super::display), and waits for it only for so long.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, PipeReader, Read, Write};
+use std::io::{PipeReader, Read};
 use std::mem;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::fcntl::{OFlag, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, raise, sigaction};
-use nix::sys::stat::Mode;
-use nix::sys::termios::{
-    FlushArg, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcflush, tcgetattr, tcsetattr,
-};
-use nix::unistd::{Pid, getpgrp, tcgetpgrp, ttyname};
+use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
+use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
+use super::super::display::{PATIENCE, display, is_there, settle};
 use super::super::output;
 use super::view::Size;
 
@@ -32,15 +28,13 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// The size of a terminal that does not say how large it is.
 const USUAL: Size = Size { width: 80, height: 24 };
-/// How long a frame, and each part of the way back, waits for a terminal that takes no output.
-const PATIENCE: Duration = Duration::from_millis(100);
 /// Signals that take effect once the terminal is given back.
 const LATER: [Signal; 2] = [Signal::SIGTSTP, Signal::SIGQUIT];
 
 /// Signals that have arrived, one bit each.
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 /// The terminal of the process.
-static SCREEN: Mutex<Screen> = Mutex::new(Screen { state: State::Over, display: None, keyboard: None });
+static SCREEN: Mutex<Screen> = Mutex::new(Screen { state: State::Over, keyboard: None });
 
 /// Whether the view fills the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,80 +49,8 @@ enum State {
 
 struct Screen {
     state: State,
-    /// Where the view is drawn; `None` before there was one.
-    display: Option<Display>,
     /// The terminal that the process is controlled by, and what it was like before; `None` if there is none, and no keys.
     keyboard: Option<(File, Termios)>,
-}
-
-/// The terminal that the standard error is, opened again so that writing never blocks: the standard error is shared with others.
-struct Display {
-    file: File,
-    /// What it has not taken yet.
-    pending: Vec<u8>,
-}
-
-impl Display {
-    /// Opens the terminal; `None` if there is no terminal, or the process may not open it.
-    fn open() -> Option<Display> {
-        // Only for the terminal that the process is controlled by, which can always be opened.
-        let is_controlling = tcgetpgrp(io::stderr()).is_ok();
-        let path = if is_controlling { "/dev/tty".into() } else { ttyname(io::stderr()).ok()? };
-        let flags = OFlag::O_WRONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-        let file = File::from(open(&path, flags, Mode::empty()).ok()?);
-        Some(Display { file, pending: Vec::new() })
-    }
-
-    /// Writes what is pending, until this moment at most. Returns whether all is written.
-    fn write(&mut self, until: Instant) -> bool {
-        while !self.pending.is_empty() {
-            match self.file.write(&self.pending) {
-                Ok(count @ 1..) => drop(self.pending.drain(..count)),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return false;
-                    }
-                    // Rounded up, so that it does not return at once. If a signal ends it, the next write tells how things are.
-                    let mut ready = [PollFd::new(self.file.as_fd(), PollFlags::POLLOUT)];
-                    let _ = poll(&mut ready, left.as_millis() as u16 + 1);
-                }
-                // A terminal that is gone shows nothing.
-                Ok(0) | Err(_) => self.pending.clear(),
-            }
-        }
-        true
-    }
-
-    /// Draws a frame, or writes more of the last one if the terminal has not taken all of it.
-    fn draw(&mut self, frame: &str) {
-        let until = Instant::now() + PATIENCE;
-        if self.write(until) {
-            self.pending = frame.into();
-            self.write(until);
-        }
-    }
-
-    fn enter(&mut self) {
-        self.pending.extend(ENTER.bytes());
-        self.write(Instant::now() + PATIENCE);
-    }
-
-    /// Leaves the other screen and prints the messages that were held. `may_discard` is whether what the terminal has not read yet
-    /// may be discarded, to make room for that.
-    fn leave(&mut self, may_discard: bool) {
-        self.pending = LEAVE.into();
-        if !self.write(Instant::now() + PATIENCE) && may_discard {
-            // These are frames that nobody has seen.
-            let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
-            self.pending = LEAVE.into();
-        }
-        for line in output::release() {
-            self.pending.extend(line.bytes().chain([b'\n']));
-        }
-        self.write(Instant::now() + PATIENCE);
-    }
 }
 
 fn screen() -> MutexGuard<'static, Screen> {
@@ -166,14 +88,21 @@ impl Screen {
         }
         output::hold();
         self.state = State::Shown;
-        self.display.iter_mut().for_each(Display::enter);
+        if let Some(mut display) = display() {
+            display.write(ENTER);
+        }
     }
 
     fn give_back(&mut self, state: State) {
         if mem::replace(&mut self.state, state) == State::Shown {
             // In the background, whatever changes the terminal would stop the process.
             let is_foreground = self.is_foreground();
-            self.display.iter_mut().for_each(|display| display.leave(is_foreground));
+            if let Some(mut display) = display() {
+                // Frames that nobody has seen may be discarded.
+                display.restart(LEAVE, is_foreground);
+                let held = output::release().into_iter().map(|line| line + "\n");
+                display.write(&held.collect::<String>());
+            }
             if let Some((keyboard, before)) = self.keyboard.as_ref().filter(|_| is_foreground) {
                 // If this fails, the terminal is gone.
                 let _ = tcsetattr(keyboard, SetArg::TCSANOW, before);
@@ -205,13 +134,12 @@ impl Terminal {
     /// Takes the terminal, once the process is in the foreground; `None` if there is none that can be drawn on.
     pub(super) fn open() -> Option<Terminal> {
         let name = std::env::var("TERM").ok().filter(|name| !name.is_empty() && name != "dumb");
-        if name.is_none() || !io::stderr().is_terminal() {
+        if name.is_none() || !is_there() {
             return None;
         }
-        let display = Some(Display::open()?);
         let keyboard = File::open("/dev/tty").ok();
         let keyboard = keyboard.and_then(|tty| tcgetattr(&tty).ok().map(|before| (tty, before)));
-        *screen() = Screen { state: State::Waiting, display, keyboard };
+        *screen() = Screen { state: State::Waiting, keyboard };
         for signal in LATER.into_iter().chain([Signal::SIGCONT]) {
             handle(signal, SigHandler::Handler(note));
         }
@@ -249,10 +177,10 @@ impl Terminal {
     }
 
     /// Draws a frame, unless the view has ended meanwhile.
-    pub(super) fn draw(&self, frame: &str) {
-        let mut screen = screen();
-        if screen.state == State::Shown {
-            screen.display.iter_mut().for_each(|display| display.draw(frame));
+    pub(super) fn draw(&self, frame: String) {
+        let screen = screen();
+        if let Some(mut display) = display().filter(|_| screen.state == State::Shown) {
+            display.draw(frame, PATIENCE);
         }
     }
 
@@ -260,13 +188,7 @@ impl Terminal {
     /// then it is as it should be for what follows.
     pub(super) fn finish(&self) {
         leave();
-        let pending = screen().display.take().map_or_else(Vec::new, |display| display.pending);
-        // Not through `io::stderr`: others would wait for its lock.
-        if let Ok(blocking) = io::stderr().as_fd().try_clone_to_owned()
-            && !pending.is_empty()
-        {
-            let _ = File::from(blocking).write_all(&pending);
-        }
+        settle(true);
     }
 
     /// Waits until it is time to draw again or the run is over, and does what keys and signals ask for.

@@ -311,7 +311,9 @@ pub(super) fn run(args: &Args, options: &[String], interrupt: &Arc<AtomicBool>) 
         next: AtomicUsize::new(0),
         ended: Mutex::new(Ended { json, failed: None, is_unproven: false, is_over: false }),
     };
-    several.all()
+    let outcome = several.all();
+    output::settle();
+    outcome
 }
 
 impl Several<'_> {
@@ -572,7 +574,7 @@ impl Several<'_> {
             output::tell(line);
             return Ok(());
         }
-        output::print(|out| writeln!(out, "{line}"))
+        output::say(line)
     }
 
     /// Returns where an instance's result goes.
