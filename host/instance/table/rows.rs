@@ -1,6 +1,6 @@
 //! The rows of delimited text.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use crate::error::{Result, Text};
 use crate::parallel;
@@ -234,24 +234,16 @@ pub(super) fn words<'a>(line: &'a str, cells: &mut Vec<&'a str>) -> std::result:
     Ok(())
 }
 
-/// Returns the offset and length of cell `column` in the row at offset `start`.
+/// Returns the offset and length of cell `column` in the row at offset `start`: of its text, or where that is missing. If the row has no
+/// such cell, it is the whole row.
 pub(super) fn place(text: Text<'_>, start: usize, separator: Separator, column: usize) -> (usize, usize) {
     let rest = &text.bytes[start..];
     let line = &rest[..rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len())];
     let whole = (start, line.trim_ascii_end().len());
     let found = match separator {
         Separator::Sign(sign) => {
-            let mut is_quoted = false;
-            let ends = line.iter().enumerate().filter(|(_, byte)| {
-                is_quoted ^= **byte == b'"';
-                **byte == sign && !is_quoted
-            });
-            let mut ends: Vec<usize> = ends.map(|(at, _)| at).collect();
-            ends.push(line.len());
             let is_framed = sign == b'|' && line.trim_ascii_start().starts_with(b"|");
-            let column = column + usize::from(is_framed);
-            let begin = if column == 0 { Some(0) } else { ends.get(column - 1).map(|end| end + 1) };
-            begin.zip(ends.get(column).copied())
+            cells(rest, sign).nth(column + usize::from(is_framed))
         }
         Separator::Blanks => {
             let text = std::str::from_utf8(line).unwrap_or_default();
@@ -259,16 +251,38 @@ pub(super) fn place(text: Text<'_>, start: usize, separator: Separator, column: 
             let _ = words(text, &mut cells);
             cells.get(column).map(|cell| {
                 let begin = cell.as_ptr() as usize - text.as_ptr() as usize;
-                (begin, begin + cell.len())
+                begin..begin + cell.len()
             })
         }
     };
-    let Some((begin, end)) = found else { return whole };
-    let cell = &line[begin..end];
-    let leading = cell.len() - cell.trim_ascii_start().len();
+    let Some(found) = found else { return whole };
+    let cell = &rest[found.clone()];
     match cell.trim_ascii().len() {
-        // There is nothing to point at.
-        0 => whole,
-        length => (start + begin + leading, length),
+        0 => (start + found.start, cell.len()),
+        length => (start + found.start + cell.len() - cell.trim_ascii_start().len(), length),
     }
+}
+
+/// Returns the ranges of the cells in the first row of a text. A quoted cell may extend over several lines.
+fn cells(text: &[u8], sign: u8) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let mut end = start;
+        if text.get(start) == Some(&b'"') {
+            end += 1;
+            // A doubled quote is a part of the text.
+            while let Some(quote) = text[end..].iter().position(|&byte| byte == b'"') {
+                end += quote + 1;
+                if text.get(end) != Some(&b'"') {
+                    break;
+                }
+                end += 1;
+            }
+        }
+        let is_end = |byte: &u8| *byte == sign || matches!(byte, b'\n' | b'\r');
+        end = text[end..].iter().position(is_end).map_or(text.len(), |length| end + length);
+        next = (text.get(end) == Some(&sign)).then_some(end + 1);
+        Some(start..end)
+    })
 }
