@@ -1,5 +1,6 @@
 //! Roles of columns by their names.
 
+use super::naming;
 use crate::error::{InstanceError, Result, Text, printable};
 
 /// The role of a column.
@@ -135,6 +136,7 @@ impl Role {
                 "stoplat",
                 "latdd",
                 "breite",
+                "geobreite",
                 "breedtegraad",
                 "szerokość",
                 "szerokośćgeograficzna",
@@ -164,6 +166,8 @@ impl Role {
                 "lngdeg",
                 "londd",
                 "länge",
+                "geolänge",
+                "geolaenge",
                 "laenge",
                 "lengtegraad",
                 "długość",
@@ -174,44 +178,8 @@ impl Role {
                 "经度",
                 "経度",
             ],
-            Role::Name => &[
-                "name",
-                "names",
-                "label",
-                "title",
-                "city",
-                "town",
-                "place",
-                "placename",
-                "cityname",
-                "stopname",
-                "address",
-                "adresse",
-                "ort",
-                "stadt",
-                "ville",
-                "ciudad",
-                "nom",
-                "nombre",
-                "location",
-                "station",
-                "stop",
-                "site",
-                "customer",
-                "kunde",
-                "miasto",
-                "namn",
-                "naam",
-                "nome",
-                "名称",
-                "client",
-                "cliente",
-                "store",
-                "hole",
-                "point",
-                "node",
-                "capital",
-            ],
+            // See `naming`.
+            Role::Name => &[],
             Role::Id => &[
                 "id",
                 "#",
@@ -237,12 +205,6 @@ impl Role {
                 "locationid",
                 "customerid",
                 "nodeno",
-                "plz",
-                "postleitzahl",
-                "zip",
-                "zipcode",
-                "postcode",
-                "postalcode",
                 "unnamed0",
                 "i",
                 "n",
@@ -311,7 +273,7 @@ impl Role {
             Role::Z => &["z"],
             Role::Lat => &["lat", "latitude"],
             Role::Lon => &["lon", "lng", "long", "longitude"],
-            Role::Name => &["name", "label"],
+            Role::Name => &[],
             Role::Id => &["id", "nr", "no", "number"],
             Role::From => &["from", "source", "origin"],
             Role::To => &["to", "target", "destination"],
@@ -320,7 +282,7 @@ impl Role {
     }
 }
 
-/// Finds the column with this role by its name.
+/// Finds the column with this role by its name. For ids see [`ids`], for names `naming`.
 ///
 /// # Errors
 /// If several columns have the role.
@@ -331,8 +293,6 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
         match normal.iter().filter(is_it).count() {
             0 => {}
             1 => return Ok(normal.iter().position(|name| name == word)),
-            // An unnamed index is not an id if there are several.
-            _ if matches!(role, Role::Name | Role::Id) => {}
             _ => return Err(several(text, names, role, |at| normal[at] == *word)),
         }
     }
@@ -344,9 +304,24 @@ pub(super) fn column(text: Text<'_>, names: &[String], role: Role) -> Result<Opt
     match names.iter().filter(|name| has_part(name)).count() {
         0 => Ok(None),
         1 => Ok(names.iter().position(has_part)),
-        _ if matches!(role, Role::Name | Role::Id) => Ok(names.iter().position(has_part)),
         _ => Err(several(text, names, role, |at| has_part(&names[at]))),
     }
+}
+
+/// Lists the columns whose names are those of ids, the most specific first.
+pub(super) fn ids(names: &[String]) -> Vec<usize> {
+    let normal: Vec<String> = names.iter().map(|name| normal(name)).collect();
+    // An unnamed column is an index unless there are several.
+    let is_index =
+        |at: usize| !normal[at].is_empty() || normal.iter().filter(|name| name.is_empty()).count() == 1;
+    let has_part = |at: usize| tokens(&names[at]).iter().any(|word| Role::Id.part().contains(&word.as_str()));
+    let rank = |at: usize| {
+        let whole = Role::Id.whole().iter().position(|word| *word == normal[at]);
+        whole.filter(|_| is_index(at)).or(has_part(at).then_some(usize::MAX))
+    };
+    let mut found: Vec<(usize, usize)> = (0..names.len()).filter_map(|at| Some((rank(at)?, at))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns whether the first two names are those of the ends of edges, whatever the third one is.
@@ -470,8 +445,8 @@ pub(super) fn is_clock(name: &str) -> bool {
 
 /// Returns whether a word is the name of a column of names or ids.
 pub(super) fn is_label(word: &str) -> bool {
-    let word = normal(word);
-    !word.is_empty() && [Role::Name, Role::Id].iter().any(|role| role.whole().contains(&word.as_str()))
+    let plain = normal(word);
+    !plain.is_empty() && (naming::is_name(word) || Role::Id.whole().contains(&plain.as_str()))
 }
 
 /// Returns whether a word is the name of a column of coordinates.
@@ -577,7 +552,7 @@ fn several(text: Text<'_>, names: &[String], role: Role, is_it: impl Fn(usize) -
 }
 
 /// Returns a name's letters and digits in lower case, without anything in brackets.
-fn normal(name: &str) -> String {
+pub(super) fn normal(name: &str) -> String {
     let name = name.trim();
     if name == "#" {
         return name.to_owned();
@@ -588,7 +563,7 @@ fn normal(name: &str) -> String {
 }
 
 /// Splits a name into words: `stop_lat` and `stopLat` have two.
-fn tokens(name: &str) -> Vec<String> {
+pub(super) fn tokens(name: &str) -> Vec<String> {
     let mut tokens = vec![String::new()];
     let mut is_small = false;
     for c in name.chars() {
@@ -640,16 +615,15 @@ mod tests {
             ("LNG", Role::Lon),
             ("location.lng", Role::Lon),
             ("stopLon", Role::Lon),
-            ("Stop Name", Role::Name),
-            ("City", Role::Name),
-            ("stop_id", Role::Id),
-            ("", Role::Id),
-            ("Unnamed: 0", Role::Id),
             ("start_vid", Role::From),
             ("agg_cost", Role::Cost),
         ] {
             assert_eq!(find(&["other", name], role), Ok(Some(1)), "{name}");
         }
+        for name in ["stop_id", "", "Unnamed: 0", "Nr."] {
+            assert_eq!(ids(&["other".to_owned(), name.to_owned()]), [1], "{name}");
+        }
+        assert_eq!(ids(&["", "", "PLZ", "stop no", "key"].map(str::to_owned)), [4, 3]);
         assert_eq!(find(&["a", "Breite", "max"], Role::X), Ok(None));
         assert_eq!(find(&["x", "x_old"], Role::X), Ok(Some(0)));
         assert_eq!(find(&["from/to", "A"], Role::From), Ok(None));

@@ -2,6 +2,7 @@
 
 use super::Table;
 use super::header::Role;
+use super::naming::Naming;
 use crate::error::Result;
 
 /// The labels of the nodes; see the [module](self).
@@ -17,33 +18,38 @@ pub(super) struct Labels {
 
 impl Labels {
     /// Reads the labels in these columns.
-    pub(super) fn of(table: &Table<'_>, id: Option<usize>, name: Option<usize>) -> Result<Labels> {
-        let (id, name) = match (id, name) {
+    pub(super) fn of(table: &Table<'_>, id: Option<usize>, naming: Option<&Naming>) -> Result<Labels> {
+        let single = naming.and_then(Naming::single);
+        let (id, naming) = match (id, single) {
             (None, Some(name)) if distinct(table, name).is_some() => (Some(name), None),
-            (id, name) => (id.filter(|_| id != name), name),
+            (id, single) => (id.filter(|_| id != single), naming),
         };
+        let ids = id.and_then(|column| distinct(table, column));
         let mut labels = Labels::default();
-        if let Some(column) = name {
-            labels.names = Some(names(table, column));
-            labels.columns.push((Role::Name, column));
+        let name = |labels: &mut Labels, naming: &Naming| {
+            labels.columns.extend(naming.all().map(|column| (Role::Name, column)));
+            labels.names = Some(names(table, naming, ids.as_deref()));
+        };
+        if let Some(naming) = naming {
+            name(&mut labels, naming);
         }
         let Some(column) = id else { return Ok(labels) };
-        if let Some(ids) = distinct(table, column) {
+        let title = table.grid.title(column);
+        let is_number = ids.is_some() || table.grid.whole(column).is_some();
+        if let Some(ids) = ids {
             labels.ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
             labels.columns.insert(0, (Role::Id, column));
-        } else if labels.names.is_none() {
-            if table.grid.whole(column).is_some() {
-                let title = table.grid.title(column);
-                labels.warning =
-                    Some(format!("{title} is read as names, since a number appears in it twice"));
-            }
-            labels.names = Some(names(table, column));
-            labels.columns.push((Role::Name, column));
+        } else if labels.names.is_some() {
+            // Ids such as A-17 are no numbers.
+            labels.warning = is_number.then(|| {
+                format!("{title} is ignored: a number appears in it twice, and the places already have names")
+            });
+        } else if Naming::of(column).tells_apart(table) {
+            labels.warning =
+                is_number.then(|| format!("{title} is read as names, since a number appears in it twice"));
+            name(&mut labels, &Naming::of(column));
         } else {
-            let title = table.grid.title(column);
-            labels.warning = Some(format!(
-                "{title} is ignored: its values are not distinct whole numbers, and the places already have names"
-            ));
+            labels.warning = Some(format!("{title} is ignored: most of its values appear in several rows"));
         }
         Ok(labels)
     }
@@ -90,8 +96,11 @@ pub(super) fn are_consecutive(ids: &[u32]) -> bool {
     in_order || low <= 1 && (high - low) as usize + 1 == ids.len() && are_distinct(ids)
 }
 
-fn names(table: &Table<'_>, column: usize) -> Vec<String> {
-    (0..table.grid.rows()).map(|row| clean(&table.grid.written(row, column))).collect()
+fn names(table: &Table<'_>, naming: &Naming, ids: Option<&[u32]>) -> Vec<String> {
+    let name = |row: usize| Some(naming.text(table, row)).filter(|name| !name.is_empty());
+    // A place without a name is called by its number.
+    let number = |row: usize| ids.map_or(row as u32 + 1, |ids| ids[row]).to_string();
+    (0..table.grid.rows()).map(|row| name(row).map_or_else(|| number(row), |name| clean(&name))).collect()
 }
 
 /// Makes a name printable on one line.

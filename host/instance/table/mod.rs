@@ -1,7 +1,7 @@
 //! Tables in text: places, matrices of costs, lists of edges, as programs and people write them.
 //!
 //! `dialect` and `rows` handle delimited text, `brackets` handles arrays; both become a `grid` of cells. `header` knows column
-//! names. The meaning of a grid is decided here, and it is read by `points`, `matrix` and `edges`.
+//! names, and `naming` those of columns that name places. The meaning of a grid is decided here, and it is read by `points`, `matrix` and `edges`.
 
 mod brackets;
 mod dialect;
@@ -11,6 +11,7 @@ mod header;
 mod labels;
 mod literal;
 mod matrix;
+mod naming;
 mod number;
 mod points;
 mod rows;
@@ -618,10 +619,12 @@ impl Table<'_> {
 
     /// Builds the line that describes the file: its content, the use of its columns, and remarks.
     fn line(&self, what: String, columns: &[(Role, usize)], end: &str) -> String {
-        let columns: Vec<String> = columns
-            .iter()
-            .map(|&(role, column)| format!("{} {}", role.word(), self.grid.title(column)))
-            .collect();
+        // Several columns may be one name: `names "street" + "number"`.
+        let of_role = |columns: &[(Role, usize)]| {
+            let titles: Vec<String> = columns.iter().map(|&(_, column)| self.grid.title(column)).collect();
+            format!("{} {}", columns[0].0.word(), titles.join(" + "))
+        };
+        let columns: Vec<String> = columns.chunk_by(|one, other| one.0 == other.0).map(of_role).collect();
         let mut parts = vec![columns.join(", ")];
         parts.push(end.to_owned());
         parts.extend(self.notes.iter().cloned());

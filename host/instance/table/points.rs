@@ -4,6 +4,7 @@ use super::edges;
 use super::grid::{Cell, Grid};
 use super::header::{self, Role};
 use super::labels::{self, Labels};
+use super::naming::{self, Naming};
 use super::number;
 use super::{REMEDY, Table};
 use crate::content::{Content, Degrees, Reading};
@@ -16,7 +17,7 @@ struct Columns {
     /// x, y and perhaps z; or latitude and longitude.
     coordinates: Vec<(Role, usize)>,
     id: Option<usize>,
-    name: Option<usize>,
+    naming: Option<Naming>,
 }
 
 impl Columns {
@@ -41,7 +42,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         }
     }
     refuse_sums(&table, &columns)?;
-    let labels = Labels::of(&table, columns.id, columns.name)?;
+    let labels = Labels::of(&table, columns.id, columns.naming.as_ref())?;
     let made = (n * size_of::<[f64; 3]>()) as u64;
     memory::check(made).map_err(|shortage| table.text().no_room("the places", shortage))?;
     let mut warnings: Vec<String> = labels.warning.iter().cloned().collect();
@@ -171,38 +172,34 @@ fn columns(table: &Table<'_>) -> Result<Columns> {
         );
         return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
     }
+    let (id, naming) = labels_beside(table, &coordinates);
+    Ok(Columns { coordinates, id, naming })
+}
+
+/// Chooses the columns of ids and of names beside these coordinates.
+fn labels_beside(table: &Table<'_>, coordinates: &[(Role, usize)]) -> (Option<usize>, Option<Naming>) {
+    let names = table.grid.names.as_deref();
     let is_used = |column: &usize| coordinates.iter().any(|(_, used)| used == column);
-    let free = |column: Option<usize>| column.filter(|column| !is_used(column));
-    let (mut id, mut name) = (free(table.role(Role::Id)?), free(table.role(Role::Name)?));
-    if table.grid.names.is_none() || id.is_none() && name.is_none() {
-        let words = |column: &usize| table.grid.has_words(*column);
-        let mut left = (0..table.grid.width()).filter(|column| !is_used(column));
-        name = name.or_else(|| left.clone().find(words));
-        let is_id = |column: &usize| {
-            labels::distinct(table, *column).is_some_and(|ids| labels::are_consecutive(&ids))
-        };
-        if table.grid.names.is_none() {
-            id = id.or_else(|| left.find(is_id));
-        } else if !is_used(&0) && name.is_none() {
-            // A column in front of the coordinates distinguishes the places.
-            id = Some(0);
-        }
-    }
-    // Of two columns of words, the one that distinguishes all places is their name.
-    let are_distinct = |column: &usize| {
-        let mut words: Vec<String> =
-            (0..table.grid.rows()).map(|row| table.grid.written(row, *column)).collect();
-        words.sort_unstable();
-        words.windows(2).all(|pair| pair[0] != pair[1])
+    let is_free = |column: &usize| !is_used(column) && table.chosen.iter().all(|(_, other)| other != column);
+    let is_id = |column: &usize| is_free(column) && !naming::has_other_numbers(table, *column);
+    let by_name = || names.and_then(|names| header::ids(names).into_iter().find(is_id));
+    let mut id = table.chosen(Role::Id).or_else(by_name);
+    let is_taken = |column: usize| !is_free(&column) || Some(column) == id;
+    let naming = match table.chosen(Role::Name) {
+        Some(chosen) => Some(Naming::of(chosen)),
+        None => Naming::choose(table, &is_taken, names.is_none() || id.is_none()),
     };
-    let is_other =
-        |column: &usize| !is_used(column) && Some(*column) != name && table.grid.has_words(*column);
-    let mut others = (0..table.grid.width()).filter(is_other).peekable();
-    let is_free = id.is_none() && name.is_some() && table.chosen(Role::Name).is_none();
-    if is_free && others.peek().is_some() && name.is_some_and(|name| !are_distinct(&name)) {
-        name = others.find(are_distinct).or(name);
+    if id.is_none() && names.is_none() {
+        let is_number = |column: &usize| {
+            let ids = labels::distinct(table, *column);
+            is_free(column) && ids.is_some_and(|ids| labels::are_consecutive(&ids))
+        };
+        id = (0..table.grid.width()).find(is_number);
+    } else if id.is_none() && naming.is_none() && is_free(&0) && Naming::of(0).tells_apart(table) {
+        // A column in front of the coordinates distinguishes the places.
+        id = Some(0);
     }
-    Ok(Columns { coordinates, id, name })
+    (id, naming)
 }
 
 /// Rejects coordinates in different units, and degrees whose hemisphere is in another column.
@@ -246,7 +243,8 @@ fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<
 fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
     let grid = &table.grid;
     let last = grid.rows() - 1;
-    let Some(name) = columns.name.or(columns.id).filter(|_| last > 1) else { return Ok(()) };
+    let name = columns.naming.as_ref().and_then(|naming| naming.all().next());
+    let Some(name) = name.or(columns.id).filter(|_| last > 1) else { return Ok(()) };
     let label = grid.written(last, name);
     let (is_sum, is_mean) = (header::is_sum(&label), header::is_mean(&label));
     let is_near = |one: f64, other: f64| (one - other).abs() <= 0.02 * other.abs().max(1e-9);
@@ -364,7 +362,10 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
         .copied()
         .filter(|&column| !grid.has_words(column) && (0..grid.rows()).any(|row| !grid.is_blank(row, column)))
         .collect();
-    let name = table.chosen(Role::Name).or(words.first().copied());
+    let naming = match table.chosen(Role::Name) {
+        Some(chosen) => Some(Naming::of(chosen)),
+        None => Naming::choose(table, &|column| !is_free(&column), true),
+    };
     let plain = |columns: &[usize], id: Option<usize>| {
         let coordinates: Vec<(Role, usize)> =
             [Role::X, Role::Y, Role::Z].into_iter().zip(columns.iter().copied()).collect();
@@ -375,7 +376,7 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
             );
             return Err(table.text().content("`--degrees` needs to know which column is the latitude", help));
         }
-        Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), name })
+        Ok(Columns { coordinates, id: table.chosen(Role::Id).or(id), naming: naming.clone() })
     };
     let is_coordinate = |row: usize| header::is_coordinate(&grid.written(row, 0));
     if matches!(grid.rows(), 2 | 3) && grid.width() > 2 && (0..grid.rows()).all(is_coordinate) {

@@ -258,6 +258,115 @@ fn options_override_every_guess() {
 }
 
 #[test]
+fn places_are_named_by_what_tells_them_apart() {
+    // The columns that are read as names, the first name, and no warning.
+    for (text, columns, first) in [
+        ("name,city,lat,lon\nA,Ulm,1,2\nB,Ulm,3,4\nC,Ulm,5,6\n", "names \"name\"", "A"),
+        ("city,shop,lat,lon\nUlm,A,1,2\nUlm,B,3,4\nUlm,C,5,6\n", "names \"shop\"", "A"),
+        ("city,address,lat,lon\nUlm,A 1,1,2\nUlm,B 2,3,4\nUlm,C 3,5,6\n", "names \"address\"", "A 1"),
+        ("city,notes,lat,lon\nUlm,A 1,1,2\nUlm,B 2,3,4\nUlm,C 3,5,6\n", "names \"notes\"", "A 1"),
+        ("city,zip,lat,lon\nUlm,89073,1,2\nBonn,53111,3,4\n", "names \"city\"", "Ulm"),
+        // The words of another column are better than postcodes.
+        ("PLZ;Lieferadresse;lat;lon\n89073;A 1;1;2\n89073;B 2;3;4\n", "names \"Lieferadresse\"", "A 1"),
+        ("PLZ;Wo;lat;lon\n89073;A 1;1;2\n89075;B 2;3;4\n", "names \"Wo\"", "A 1"),
+        (
+            "first name,last name,address line 1,lat,lon\nA,B,A 1,1,2\nC,D,B 2,3,4\n",
+            "names \"address line 1\"",
+            "A 1",
+        ),
+        ("order_id,customer,lat,lon\nX-1,A,1,2\nX-2,B,3,4\n", "names \"customer\"", "A"),
+        // Some names are repeated.
+        ("name,notes,x,y\nA,k,0,0\nA,l,0,9\nB,m,8,9\n", "names \"name\"", "A"),
+        (
+            "Straße;Hausnummer;PLZ;Ort;Lat;Lon\nGasse;5;89073;Ulm;1;2\nGasse;7a;89073;Ulm;3;4\nWeg;7;89073;Ulm;5;6\n",
+            "names \"Straße\" + \"Hausnummer\"",
+            "Gasse 5",
+        ),
+        (
+            "Nr;Strasse;Nr;Ort;Lat;Lon\n1;Gasse;5;Ulm;1;2\n2;Gasse;7;Ulm;3;4\n3;Weg;7;Bonn;5;6\n",
+            "ids \"Nr\", names \"Strasse\" + \"Nr\" + \"Ort\"",
+            "Gasse 5, Ulm",
+        ),
+        (
+            "number,street,lat,lon\n12,High Street,1,2\n12,Mill Lane,3,4\n,The Mill,5,6\n",
+            "names \"number\" + \"street\"",
+            "12 High Street",
+        ),
+        (
+            "addr:housenumber,addr:street,addr:city,lat,lon\n5,Weg,Ulm,1,2\n7,Weg,Bonn,3,4\n",
+            "names \"addr:housenumber\" + \"addr:street\" + \"addr:city\"",
+            "5 Weg, Ulm",
+        ),
+    ] {
+        let found = read(text);
+        let of_names = found.line.split(", ").skip(2).collect::<Vec<_>>().join(", ");
+        assert_eq!(of_names.split(';').next(), Some(columns), "{text:?}");
+        assert_eq!(found.names.unwrap()[0], first, "{text:?}");
+        let warned = |warning: &String| !warning.contains("whole numbers");
+        assert!(!found.warnings.iter().any(warned), "{text:?}: {:?}", found.warnings);
+    }
+}
+
+#[test]
+fn what_names_no_place_is_no_label() {
+    for text in [
+        "city,lat,lon\nUlm,1.5,2\nUlm,3,4\nUlm,5,6\n",
+        "lat,lon,kind\n1.5,2,pickup\n3,4,drop\n5,6,pickup\n7,8,drop\n",
+        "city,zip,lat,lon\nUlm,89073,1.5,2\nUlm,89073,3,4\nUlm,89075,5,6\nUlm,89075,7,8\n",
+        "country_name,email address,lat,lon\nDE,,1.5,2\nDE,,3,4\n",
+    ] {
+        let found = read(text);
+        assert!(found.names.is_none() && found.ids.is_none() && found.warnings.is_empty(), "{}", found.line);
+    }
+    // Most values of an id are repeated.
+    let found = read("no,x,y\n7,1,2\n7,3,4\n7,5,9\n");
+    assert!(found.names.is_none() && found.warnings[0].contains("\"no\" is ignored"), "{:?}", found.warnings);
+}
+
+#[test]
+fn postcodes_are_no_ids() {
+    let address = "name,zip,lat,lon\nA,89073,1.5,2\nB,89073,3,4\nC,89075,5,6\n";
+    let found = read(address);
+    assert!(found.ids.is_none() && found.warnings.is_empty(), "{:?}", found.warnings);
+    // A house number is none either, and neither is the number of a telephone.
+    let numbers = "street,house number,phone number,lat,lon\nWeg,5,7,1.5,2\nGasse,5,7,3,4\n";
+    let found = read(numbers);
+    assert!(found.ids.is_none() && found.warnings.is_empty(), "{:?}", found.warnings);
+    // As the only label they are names, though repeated.
+    for (text, names) in [
+        ("PLZ;lat;lon\n01067;50.5;2\n89073;51;4\n89073;52;6\n", ["01067", "89073", "89073"]),
+        ("lat,lon,Postal Code\n50.5,2,8001\n51,4,8001\n52,6,8003\n", ["8001", "8001", "8003"]),
+    ] {
+        let found = read(text);
+        assert_eq!(found.names.unwrap(), names);
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    }
+}
+
+#[test]
+fn a_place_without_a_name_has_a_number() {
+    assert_eq!(read("name,x,y\nA,0,0\n,3,0\nC,3,4\n").names.unwrap(), ["A", "2", "C"]);
+    assert_eq!(read("id,name,x,y\n7,A,0,0\n5,,3,0\n2,C,3,4\n").names.unwrap(), ["A", "5", "C"]);
+}
+
+#[test]
+fn a_missing_number_is_pointed_at_where_it_is_missing() {
+    for (text, row, column, pointed_at) in [
+        ("name,lat,lon\nA,1,2\nB,,4\n", 3, 3, ""),
+        ("name,lat,lon\nA,1,2\nB,3,\n", 3, 5, ""),
+        ("name,lat,lon\nA,1,2\nB,  ,4\n", 3, 3, "  "),
+        ("name,lat,lon\nA,1,2\n\"B \"\"b\"\", c\",,4\n", 3, 14, ""),
+        ("name,lat,lon\n\"A\na\",,2\nB,3,4\n", 3, 4, ""),
+        ("name,lat,lon\n\"A\na\",x,2\nB,3,4\n", 3, 4, "x"),
+    ] {
+        let error = read_with(text, &ReadOptions::default()).unwrap_err();
+        let InstanceError::Syntax(error) = error else { panic!("{error}") };
+        let (line, span) = error.text();
+        assert_eq!((error.line(), error.column, &line[span]), (row, column, pointed_at), "{text:?}");
+    }
+}
+
+#[test]
 fn a_name_may_be_missing_at_the_end_of_the_first_row() {
     let text = "id,lat,lon,\n1,48.1,11.5,5\n2,48.3,10.8,7\n3,49.4,11,2\n";
     assert_eq!(places(text)[0], [48.1, 11.5]);
