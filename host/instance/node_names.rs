@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::error::{InstanceError, Result};
+use super::error::{InstanceError, Result, printable};
 use super::model::{Instance, NodeNumbers};
 
 /// The nodes of an instance by number and name.
@@ -53,12 +53,47 @@ impl<'a> NodeNames<'a> {
             return Ok(node);
         }
         let (first, last) = (instance.label(0), instance.label(instance.len() as u32 - 1));
-        let help = if first == last {
+        let similar = self.similar(text);
+        let help = if !similar.is_empty() {
+            let names: Vec<String> = similar.iter().map(|name| format!("`{}`", printable(name))).collect();
+            let listed = match names.split_last() {
+                Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                _ => names.concat(),
+            };
+            format!("did you mean {}? Give a node's name as it is in the file, or its number", listed)
+        } else if first == last {
             "give the number of a node".to_owned()
         } else {
             format!("give a node's name in the file, such as {first} or {last}, or its number")
         };
         refuse(format!("there is no node {text}"), help)
+    }
+
+    /// Returns up to three names that may be meant by this text, the most similar first. Letters may be in either case.
+    fn similar(&self, text: &str) -> Vec<&'a str> {
+        let text = text.trim().to_lowercase();
+        if text.is_empty() {
+            return Vec::new();
+        }
+        // The same name, else names that begin with the text, else those that have it in them or are in it, else those with a few
+        // other letters: at most a third.
+        let distance = |name: &str| {
+            let name = name.to_lowercase();
+            let [letters, others] = [&text, &name].map(|text| text.chars().count());
+            let is_within = name.contains(&text) || others > 2 && text.contains(&name);
+            match strsim::osa_distance(&text, &name) {
+                0 => Some((0, 0)),
+                _ if name.starts_with(&text) => Some((1, others)),
+                _ if is_within => Some((2, letters.abs_diff(others))),
+                count if count <= letters / 3 => Some((3, count)),
+                _ => None,
+            }
+        };
+        let mut found: Vec<_> =
+            self.names.iter().filter_map(|(name, &(node, _))| Some((distance(name)?, node, *name))).collect();
+        found.sort_unstable();
+        let Some(&((best, _), ..)) = found.first() else { return Vec::new() };
+        found.into_iter().take_while(|((rank, _), ..)| *rank == best).take(3).map(|(.., name)| name).collect()
     }
 }
 
@@ -69,5 +104,39 @@ impl Instance {
     /// If no node, or more than one, has this number or name.
     pub fn node_named(&self, text: &str) -> Result<u32> {
         NodeNames::new(self).node(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_slip_is_answered_by_those_that_are_similar() {
+        let names = ["Depot North", "Depot North", "Depot South", "Müller, Ulm", "Baker Street 5", "C"];
+        let places = (0..names.len()).map(|at| [at as f64, 0.0]).collect::<Vec<_>>();
+        let instance = Instance::euclidean(&places).unwrap().with_names(names.map(str::to_owned).to_vec());
+        let nodes = NodeNames::new(&instance);
+        let help = |text: &str| nodes.node(text).unwrap_err().remedy().to_owned();
+        let similar = |text: &str| nodes.similar(text);
+        assert_eq!(similar("Depot"), ["Depot North", "Depot South"]);
+        assert_eq!(similar("depot south"), ["Depot South"]);
+        assert_eq!(similar("Depto North")[0], "Depot North");
+        assert_eq!(similar("MÜLLER"), ["Müller, Ulm"]);
+        assert_eq!(similar("street 5"), ["Baker Street 5"]);
+        assert_eq!(similar("Baker Street 5, London"), ["Baker Street 5"]);
+        assert_eq!(similar("c"), ["C"]);
+        for other in ["Warehouse", "X", "17"] {
+            assert_eq!(similar(other), Vec::<&str>::new(), "{other}");
+        }
+        assert_eq!(similar(" "), Vec::<&str>::new());
+        assert!(
+            help("Depot").starts_with("did you mean `Depot North` or `Depot South`?"),
+            "{}",
+            help("Depot")
+        );
+        assert!(help("Warehouse").starts_with("give a node's name"), "{}", help("Warehouse"));
+        let numbers = Instance::euclidean(&places).unwrap();
+        assert!(numbers.node_named("17").unwrap_err().remedy().starts_with("give a node's name in the file"));
     }
 }
