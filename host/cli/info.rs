@@ -51,10 +51,8 @@ fn describe(instance: &Instance) -> String {
     }
     line("symmetric", if instance.is_symmetric() { "yes" } else { "no" }.to_owned());
     if let Some(points) = instance.given_points() {
-        let is_sphere = instance.metric() == Some(Metric::Sphere);
-        let axes = instance.metric().filter(|_| !is_sphere).map_or(2, |metric| metric.dimensions());
         line("duplicate points", duplicates(&points).to_string());
-        line("bounding box", bounding_box(&points, axes));
+        line("bounding box", bounding_box(&points, instance.metric()));
     }
     line("best known", best_known(instance));
     if !instance.fixed_edges().is_empty() {
@@ -89,12 +87,18 @@ fn duplicates(points: &[[f64; 3]]) -> usize {
     points.len() - places.len()
 }
 
-fn bounding_box(points: &[[f64; 3]], axes: usize) -> String {
-    let range = |axis: usize| {
+fn bounding_box(points: &[[f64; 3]], metric: Option<Metric>) -> String {
+    let axes: &[(usize, &str)] = match metric {
+        Some(Metric::Sphere) => &[(1, "latitude"), (0, "longitude")],
+        Some(metric) if metric.is_on_globe() => &[(0, "latitude"), (1, "longitude")],
+        Some(metric) if metric.dimensions() == 3 => &[(0, "x"), (1, "y"), (2, "z")],
+        _ => &[(0, "x"), (1, "y")],
+    };
+    let range = |&(axis, name): &(usize, &str)| {
         let values = || points.iter().map(|p| p[axis]);
         let (low, high) =
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-        format!("{low} to {high}")
+        format!("{name} {low} to {high}")
     };
-    (0..axes).map(range).collect::<Vec<_>>().join(", ")
+    axes.iter().map(range).collect::<Vec<_>>().join(", ")
 }

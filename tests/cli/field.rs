@@ -489,7 +489,7 @@ fn files_that_a_stranger_made_are_read_or_refused() {
         solve(&[&path]).assert().code(3).stderr(contains(told));
     }
     let info = antwarp(&["info", &file(&folder, "box.csv", b"x,y\n0,0\n3,0\n3,4\n")]).assert().success();
-    info.stdout(contains("0 to 3, 0 to 4"));
+    info.stdout(contains("x 0 to 3, y 0 to 4"));
 }
 
 fn what_may_be_thousands_is_refused_and_an_option_chooses() {
