@@ -83,6 +83,7 @@ struct Named {
     coordinates: Option<Coordinates>,
     #[serde(default)]
     open: bool,
+    start: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -150,6 +151,7 @@ fn draw_map(all: &[Run<'_>]) -> Result<Drawing> {
         places: &on_paper(coordinates, places),
         is_globe: coordinates == Coordinates::Degrees,
         is_open: instance.open,
+        has_start: instance.start.is_some(),
         fixed: &[],
         labels: names.clone().unwrap_or_default(),
     };

@@ -7,6 +7,8 @@ pub enum Ink {
     Color([u8; 3]),
     /// Dots of nodes.
     Node,
+    /// The colour of the page.
+    Page,
     /// Edges that are fixed.
     Fixed,
     /// Lines that help to read others.
@@ -44,6 +46,8 @@ pub enum Shape {
         radius: f64,
         /// How it is coloured.
         ink: Ink,
+        /// What it is, where a viewer shows such texts; empty for most.
+        title: String,
     },
     /// A line of text.
     Text {
@@ -86,7 +90,12 @@ impl Drawing {
 
     /// Draws a dot.
     pub fn dot(&mut self, at: [f64; 2], radius: f64, ink: Ink) {
-        self.shapes.push(Shape::Dot { at, radius, ink });
+        self.shapes.push(Shape::Dot { at, radius, ink, title: String::new() });
+    }
+
+    /// Draws a dot with a title.
+    pub fn titled_dot(&mut self, at: [f64; 2], radius: f64, ink: Ink, title: &str) {
+        self.shapes.push(Shape::Dot { at, radius, ink, title: title.to_owned() });
     }
 
     /// Writes a text of the usual size.

@@ -452,6 +452,11 @@ impl Report {
         self.instance.fingerprint = Some(format!("{:016x}", instance.fingerprint()));
     }
 
+    /// Adds the node that was chosen as the start of a closed tour.
+    pub fn set_start(&mut self, instance: &Instance, start: Option<u32>) {
+        self.instance.start = self.instance.start.or(start.map(|node| instance.id(node)));
+    }
+
     /// Removes the tour and what [`Report::add_route`] added about it.
     pub fn forget_route(&mut self) {
         (self.tour, self.legs) = (Vec::new(), Vec::new());

@@ -15,6 +15,9 @@ const PARTS: usize = 180;
 const DOTS: usize = 3000;
 /// Maximum number of nodes whose names are drawn, where they fit.
 const LABELS: usize = 1000;
+/// Radius of the dots that mark the start and the end of the tour; the start is a ring.
+const END: f64 = 7.0;
+const START: &str = "start";
 /// Size of a letter of a name, on average, and height of a line.
 const LETTER: [f64; 2] = [6.1, 12.0];
 
@@ -25,8 +28,10 @@ pub struct Picture<'a> {
     pub places: &'a [[f64; 2]],
     /// Whether an edge may leave on one side and re-enter on the other.
     pub is_globe: bool,
-    /// Whether the last node is not joined to the first.
+    /// Whether the last node is not joined to the first. Both are marked then.
     pub is_open: bool,
+    /// Whether the first node of a closed tour is marked.
+    pub has_start: bool,
     /// Edges that are drawn in a colour of their own.
     pub fixed: &'a [(u32, u32)],
     /// One name per node, or none; drawn where they fit, for up to a thousand nodes.
@@ -43,6 +48,7 @@ pub fn of(route: &Route<'_>) -> Option<Drawing> {
         places: &on_paper(*coordinates, places),
         is_globe: *coordinates == Coordinates::Degrees,
         is_open: !route.is_closed(),
+        has_start: route.is_start_chosen,
         fixed: instance.fixed_edges(),
         labels: route.names.map(<[String]>::to_vec).unwrap_or_default(),
     };
@@ -80,11 +86,26 @@ impl Picture<'_> {
                 drawing.dot(frame.place(place), 0.9 * thickness, Ink::Node);
             }
         }
+        for (node, what) in self.ends(tour) {
+            let name = self.labels.get(node as usize).map_or_else(String::new, |name| format!(": {name}"));
+            let (place, title) = (frame.place(places[node as usize]), format!("{what}{name}"));
+            drawing.titled_dot(place, END, Ink::Node, &title);
+            if what == START {
+                drawing.titled_dot(place, 0.6 * END, Ink::Page, &title);
+            }
+        }
         if places.len() <= LABELS && self.labels.len() == places.len() {
             self.draw_labels(&mut drawing, &frame, tour);
         }
         drawing.text([MARGIN, height - CAPTION + 4.0], caption);
         drawing
+    }
+
+    /// Returns the nodes that are marked, and what they are. The start is drawn above the end: they may be one place.
+    fn ends(&self, tour: &[u32]) -> impl Iterator<Item = (u32, &'static str)> {
+        let last = tour.last().filter(|_| self.is_open && tour.len() > 1).map(|&node| (node, "end"));
+        let first = tour.first().filter(|_| self.is_open || self.has_start).map(|&node| (node, START));
+        last.into_iter().chain(first)
     }
 
     fn draw_tour(&self, drawing: &mut Drawing, frame: &Frame, tour: &[u32], thickness: f64) {
@@ -127,16 +148,18 @@ impl Picture<'_> {
     fn draw_labels(&self, drawing: &mut Drawing, frame: &Frame, tour: &[u32]) {
         let dots: Vec<[f64; 2]> = self.places.iter().map(|&place| frame.place(place)).collect();
         let right = frame.width + 2.0 * MARGIN;
+        let ends: Vec<u32> = self.ends(tour).map(|(node, _)| node).collect();
         // Left, upper, right and lower side.
         let mut taken: Vec<[f64; 4]> = Vec::new();
         for &node in tour {
             let (label, [x, y]) = (&self.labels[node as usize], dots[node as usize]);
             let [width, height] = [LETTER[0] * label.chars().count() as f64, LETTER[1]];
+            let beside = if ends.contains(&node) { END + 3.0 } else { 6.0 };
             let around = [
-                [x + 6.0, y - 4.0],
-                [x - 6.0 - width, y - 4.0],
-                [x + 6.0, y + height],
-                [x - 6.0 - width, y + height],
+                [x + beside, y - 4.0],
+                [x - beside - width, y - 4.0],
+                [x + beside, y + height],
+                [x - beside - width, y + height],
             ];
             let fits = |&[left, base]: &[f64; 2]| {
                 let [upper, end] = [base - 0.8 * height, left + width];
@@ -205,7 +228,17 @@ mod tests {
     }
 
     fn drawn(places: &[[f64; 2]], tour: &[u32]) -> String {
-        written(&Picture { places, is_globe: false, is_open: false, fixed: &[], labels: Vec::new() }, tour)
+        written(
+            &Picture {
+                places,
+                is_globe: false,
+                is_open: false,
+                has_start: false,
+                fixed: &[],
+                labels: Vec::new(),
+            },
+            tour,
+        )
     }
 
     #[test]
@@ -220,8 +253,14 @@ mod tests {
     #[test]
     fn round_the_globe_is_not_across_the_picture() {
         let places = &[[-170.0, 0.0], [170.0, 0.0], [0.0, 50.0]];
-        let picture =
-            Picture { places, is_globe: true, is_open: false, fixed: &[(0, 1)], labels: Vec::new() };
+        let picture = Picture {
+            places,
+            is_globe: true,
+            is_open: false,
+            has_start: false,
+            fixed: &[(0, 1)],
+            labels: Vec::new(),
+        };
         let svg = written(&picture, &[0, 1, 2]);
         // Each edge once, and the one across the border of the map in two parts; the same for the fixed edge.
         assert_eq!(svg.matches("<polyline").count(), 4 + 2, "{svg}");
@@ -233,13 +272,38 @@ mod tests {
     #[test]
     fn an_open_path_has_two_ends() {
         let places = &[[0.0, 0.0], [10.0, 0.0], [10.0, 5.0], [0.0, 5.0]];
-        let picture =
-            Picture { places, is_globe: false, is_open: true, fixed: &[(2, 3)], labels: Vec::new() };
+        let picture = Picture {
+            places,
+            is_globe: false,
+            is_open: true,
+            has_start: false,
+            fixed: &[(2, 3)],
+            labels: Vec::new(),
+        };
         let svg = written(&picture, &[0, 1, 2, 3]);
         assert_eq!(svg.matches("<polyline").count(), 3 + 1, "{svg}");
         assert!(!svg.contains(r#"points="32.0,32.0 32.0,532.0 ""#), "{svg}");
         let fixed = svg.lines().find(|line| line.contains(r#"class="fixed""#)).unwrap();
         assert!(fixed.contains(r#"points="1032.0,32.0 32.0,32.0 ""#), "{svg}");
+        let titles = |what: &str| svg.matches(&format!("><title>{what}</title></circle>")).count();
+        // The start is a ring, of two dots.
+        assert_eq!((titles("start"), titles("end")), (2, 1), "{svg}");
+    }
+
+    #[test]
+    fn a_closed_tour_has_a_marked_start_if_it_was_chosen() {
+        let instance = crate::instance::Instance::euclidean(&[[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]).unwrap();
+        let instance = instance.with_names(["A", "B & C", "D"].map(str::to_owned).to_vec());
+        let drawn = |is_start_chosen| {
+            let route = Route { is_start_chosen, ..Route::new(&instance, &[1, 0, 2]) };
+            let mut out = Vec::new();
+            svg::write(&of(&route).unwrap(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let mark = r#"cx="1032.0" cy="32.0" r="7.00"><title>start: B &amp; C</title></circle>"#;
+        let (chosen, any) = (drawn(true), drawn(false));
+        assert!(chosen.contains(mark) && !chosen.contains("<title>end"), "{chosen}");
+        assert!(!any.contains("<title>start"), "{any}");
     }
 
     #[test]
@@ -247,7 +311,8 @@ mod tests {
         // Two places almost in one, and a name that is wider than the picture.
         let places = &[[0.0, 0.0], [0.01, 0.0], [10.0, 5.0], [5.0, 5.0]];
         let labels = vec!["one".to_owned(), "two".to_owned(), "three".to_owned(), "four ".repeat(100)];
-        let picture = Picture { places, is_globe: false, is_open: false, fixed: &[], labels };
+        let picture =
+            Picture { places, is_globe: false, is_open: false, has_start: false, fixed: &[], labels };
         let svg = written(&picture, &[0, 1, 2, 3]);
         let names = ["one", "two", "three"].map(|name| svg.matches(&format!(">{name}</text>")).count());
         assert_eq!(names, [1, 1, 1], "{svg}");

@@ -40,7 +40,7 @@ pub fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
 fn draw(picture: &mut Pixmap, shape: &Shape) {
     match shape {
         Shape::Line { points, ink, width } => draw_line(picture, points, *ink, *width),
-        Shape::Dot { at: [x, y], radius, ink } => {
+        Shape::Dot { at: [x, y], radius, ink, .. } => {
             if let Some(circle) = PathBuilder::from_circle(pixel(*x), pixel(*y), pixel(*radius)) {
                 picture.fill_path(&circle, &paint(*ink), FillRule::Winding, Transform::identity(), None);
             }
@@ -65,6 +65,7 @@ fn paint(ink: Ink) -> Paint<'static> {
     let ([red, green, blue], opacity) = match ink {
         Ink::Color(color) => (color, 255),
         Ink::Node => ([0x33; 3], 255),
+        Ink::Page => (PAGE, 255),
         Ink::Fixed => ([0xe8, 0xa3, 0x17], 255),
         Ink::Grid => ([0x99; 3], GRID),
     };

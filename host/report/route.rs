@@ -24,6 +24,8 @@ pub struct Route<'a> {
     pub places: Option<(Coordinates, Vec<[f64; 2]>)>,
     /// One name per node, in the same order, if there are any.
     pub names: Option<&'a [String]>,
+    /// Whether the user chose the place where a closed tour starts.
+    pub is_start_chosen: bool,
 }
 
 /// A place where the route stops.
@@ -52,7 +54,7 @@ pub(super) fn places(instance: &Instance) -> Option<(Coordinates, Vec<[f64; 2]>)
 impl<'a> Route<'a> {
     /// Creates the route of a tour.
     pub fn new(instance: &'a Instance, tour: &'a [u32]) -> Route<'a> {
-        Route { instance, tour, places: places(instance), names: instance.names() }
+        Route { instance, tour, places: places(instance), names: instance.names(), is_start_chosen: false }
     }
 
     /// Returns the name of a node, or else its number in the file.

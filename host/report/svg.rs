@@ -33,9 +33,13 @@ fn write_shape(shape: &Shape, out: &mut dyn Write) -> io::Result<()> {
             points.iter().try_for_each(|[x, y]| write!(out, "{x:.1},{y:.1} "))?;
             writeln!(out, r#""/>"#)
         }
-        Shape::Dot { at: [x, y], radius, ink } => {
+        Shape::Dot { at: [x, y], radius, ink, title } => {
             let ink = attribute("fill", *ink);
-            writeln!(out, r#"<circle {ink} cx="{x:.1}" cy="{y:.1}" r="{radius:.2}"/>"#)
+            write!(out, r#"<circle {ink} cx="{x:.1}" cy="{y:.1}" r="{radius:.2}""#)?;
+            if title.is_empty() {
+                return writeln!(out, "/>");
+            }
+            writeln!(out, "><title>{}</title></circle>", escaped(title))
         }
         Shape::Text { at: [x, y], anchor, text, is_small, covers } => {
             let class = match (is_small, covers) {
@@ -58,6 +62,7 @@ fn attribute(name: &str, ink: Ink) -> String {
     match ink {
         Ink::Color([red, green, blue]) => format!(r##"{name}="#{red:02x}{green:02x}{blue:02x}""##),
         Ink::Node => r#"class="node""#.to_owned(),
+        Ink::Page => r#"class="page""#.to_owned(),
         Ink::Fixed => r#"class="fixed""#.to_owned(),
         Ink::Grid => r#"class="line""#.to_owned(),
     }

@@ -125,9 +125,16 @@ impl Drawing {
         }
     }
 
-    /// Writes the file.
-    pub(super) fn write(&self, output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
-        output.write(|out| (self.write)(&Route::new(instance, tour), out))
+    /// Writes the file. `start` is the node where the tour should start, if one was chosen.
+    pub(super) fn write(
+        &self,
+        output: &Output,
+        instance: &Instance,
+        tour: &[u32],
+        start: Option<u32>,
+    ) -> Result<()> {
+        let route = Route { is_start_chosen: start.is_some(), ..Route::new(instance, tour) };
+        output.write(|out| (self.write)(&route, out))
     }
 }
 
@@ -198,7 +205,7 @@ impl Plan {
             (false, &outputs.certificate, Box::new(move |output| write_certificate(output, proof))),
         ];
         let drawings = DRAWINGS.iter().map(|drawing| {
-            let write: Writing<'a> = Box::new(move |output| drawing.write(output, instance, tour));
+            let write: Writing<'a> = Box::new(move |output| drawing.write(output, instance, tour, self.start));
             (false, (drawing.output)(outputs), write)
         });
         let all = others.into_iter().chain(drawings);

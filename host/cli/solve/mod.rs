@@ -214,6 +214,7 @@ fn lead(
                 report.set_best_bound(&plan.instance, solution, (bound, proof.as_ref()));
                 report.set_bound_trace(&plan.instance, &taken(&raised));
                 report.islands = islands;
+                report.set_start(&plan.instance, plan.start);
                 report.begun_before(reading);
                 if plan.outputs.json.is_some() || plan.outputs.html.is_some() {
                     report.add_route(&plan.instance, &solution.tour);

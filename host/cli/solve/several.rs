@@ -508,6 +508,7 @@ impl Several<'_> {
         let mut report =
             Report::new(instance, entry.path, facts(&algorithm)?, &stop, backend.machine(), &solution);
         report.set_best_bound(instance, &solution, (None, proof.as_ref()));
+        report.set_start(instance, read.start);
         report.seconds = begin.elapsed().as_secs_f64();
         if args.outputs.json.is_some() || args.outputs.html.is_some() {
             report.add_route(instance, &solution.tour);
@@ -623,7 +624,7 @@ impl Several<'_> {
                         let (path, option) = (entry.path.display(), drawing.option);
                         output::tell(&format!("antwarp: {path} {missing}, so it gets no file of {option}"));
                     }
-                    (Some(output), None) => drawing.write(&output, instance, tour)?,
+                    (Some(output), None) => drawing.write(&output, instance, tour, read.start)?,
                     (None, _) => {}
                 }
             }

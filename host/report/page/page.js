@@ -528,6 +528,8 @@
 
   // --- Hovering and searching ---
 
+  // The marked places.
+  const role = (run, at) => (at === 0 ? "start: " : run.isOpen && at === group.count - 1 ? "end: " : "");
   const label = (place) => (group.names ? group.names[place] : String(group.ids[place]));
 
   function showTip(place) {
@@ -548,7 +550,7 @@
       const at = run.position[place];
       const whole = run.total[run.report.legs ? run.report.legs.length : 0];
       const length = run.report.legs ? `, ${shownCost(run.total[at], unit)} of ${shownCost(whole, unit)}` : "";
-      add("span", `${drawn.length > 1 ? `${run.name}: ` : ""}stop ${at + 1} of ${group.count}${length}`);
+      add("span", `${drawn.length > 1 ? `${run.name}: ` : ""}${role(run, at)}stop ${at + 1} of ${group.count}${length}`);
     }
     const [px, py] = [group.x[place] * view.scale + view.x, group.y[place] * view.scale + view.y];
     const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
