@@ -21,6 +21,8 @@ tests! {
     a_huge_range_with_tiny_differences_is_refused_with_a_remedy_that_works,
     a_search_for_tours_reports_the_user_s_costs,
     a_tour_is_shown_and_written_with_names,
+    addresses_are_names_of_places,
+    what_is_missing_is_pointed_at,
     files_that_a_stranger_made_are_read_or_refused,
     what_may_be_thousands_is_refused_and_an_option_chooses,
     half_a_matrix_counts_both_ways,
@@ -450,6 +452,48 @@ fn a_tour_is_shown_and_written_with_names() {
     solve(&[&names]).assert().success().stdout(contains("--tour, --csv, --json or --html FILE"));
     let quiet = solve(&[&names, "--quiet"]).assert().success();
     assert!(quiet.get_output().stderr.is_empty());
+}
+
+/// Deliveries as Excel saves them in German.
+const ADDRESSES: &str = "\u{feff}Straße;Nr;PLZ;Ort;Breitengrad;Längengrad\r\nHafengasse;5;89073;Ulm;48,3988;9,9935\r\nFrauenstraße;12a;89073;Ulm;48,4003;9,9960\r\nHafengasse;7;89073;Ulm;48,3989;9,9941\r\nKarlstraße;5;89073;Ulm;48,4051;9,9902\r\nDonaustraße;3;89073;Ulm;48,3967;9,9969\r\n";
+
+fn addresses_are_names_of_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let addresses = file(&folder, "addresses.csv", ADDRESSES.as_bytes());
+    let [svg, json, map] = ["way.svg", "way.json", "map.svg"].map(|name| folder.path().join(name));
+    let [svg, json, map] = [&svg, &json, &map].map(|path| path.to_str().unwrap());
+    let started = ["--start", "Karlstraße 5", "--svg", svg, "--json", json];
+    let output = solve(&[&addresses]).args(started).assert().success();
+    let shown = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let told = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(shown.contains("tour         Karlstraße 5 -> ") && shown.contains("Frauenstraße 12a"), "{shown}");
+    assert!(told.contains("names \"Straße\" + \"Nr\"") && !told.contains("warning"), "{told}");
+    let text = |path: &str| std::fs::read_to_string(path).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text(json)).unwrap();
+    assert_eq!((&report["instance"]["open"], &report["instance"]["start"]), (&false.into(), &4.into()));
+    antwarp(&["plot", "--map", json, "-o", map]).assert().success();
+    for picture in [text(svg), text(map)] {
+        assert!(picture.contains("<title>start: Karlstraße 5</title>") && !picture.contains("<title>end"));
+    }
+    for (given, meant) in
+        [("karlstraße 5", "`Karlstraße 5`?"), ("Hafen", "`Hafengasse 5` or `Hafengasse 7`?")]
+    {
+        let refused = solve(&[&addresses, "--start", given]).assert().code(3);
+        refused.stderr(contains(format!("did you mean {meant}")));
+    }
+    let info = antwarp(&["info", &addresses]).assert().success();
+    info.stdout(contains("latitude 48.3967 to 48.4051, longitude 9.9902 to 9.9969"));
+}
+
+fn what_is_missing_is_pointed_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "missing.csv", ADDRESSES.replace("9,9941", "").as_bytes());
+    let output = solve(&[&path]).assert().code(3);
+    let shown = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let line = "4 | Hafengasse;7;89073;Ulm;48,3989;";
+    let (_, below) = shown.split_once(line).unwrap_or_else(|| panic!("{shown}"));
+    let mark = below.lines().nth(1).unwrap();
+    assert_eq!(mark.find('^'), Some(line.len()), "{shown}");
 }
 
 fn files_that_a_stranger_made_are_read_or_refused() {
