@@ -326,17 +326,12 @@ impl Naming {
     }
 }
 
-/// Returns whether a column named like `no` holds the numbers of the houses in a street: it is beside the street, and its numbers
-/// are not those of the places.
+/// Returns whether a column named like `no` holds the numbers of the houses in a street: it is behind the street; or it is in front of
+/// it, and its numbers are not those of the places.
 fn is_number_of(table: &Table<'_>, column: usize, street: usize) -> bool {
     let names = table.grid.names.as_deref().unwrap_or_default();
-    let ids = || labels::distinct(table, column);
-    match column {
-        _ if !NUMBERS.contains(&normal(&names[column]).as_str()) => false,
-        _ if column == street + 1 => !ids().is_some_and(|ids| labels::are_consecutive(&ids)),
-        _ if column + 1 == street => ids().is_none(),
-        _ => false,
-    }
+    NUMBERS.contains(&normal(&names[column]).as_str())
+        && (column == street + 1 || column + 1 == street && labels::distinct(table, column).is_none())
 }
 
 /// Returns whether the numbers in a column are not those of the places, but of houses, postcodes or telephones.
