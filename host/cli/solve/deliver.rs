@@ -205,7 +205,8 @@ impl Plan {
             (false, &outputs.certificate, Box::new(move |output| write_certificate(output, proof))),
         ];
         let drawings = DRAWINGS.iter().map(|drawing| {
-            let write: Writing<'a> = Box::new(move |output| drawing.write(output, instance, tour, self.start));
+            let write: Writing<'a> =
+                Box::new(move |output| drawing.write(output, instance, tour, self.start));
             (false, (drawing.output)(outputs), write)
         });
         let all = others.into_iter().chain(drawings);
