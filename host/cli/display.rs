@@ -25,6 +25,8 @@ use nix::unistd::{tcgetpgrp, ttyname};
 
 /// How long a message waits for a terminal that takes no output.
 pub const PATIENCE: Duration = Duration::from_millis(100);
+/// Clears the line of the cursor.
+const CLEAR: &str = "\r\x1b[2K";
 /// Frames of the progress line per second, at most.
 const RATE: u8 = 20;
 
@@ -206,13 +208,17 @@ impl TermLike for Canvas {
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        self.add("\r\x1b[2K")
+        self.add(CLEAR)
     }
 
     fn flush(&self) -> io::Result<()> {
-        let frame = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut frame = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        // The frame that would have cleared the line may never be written.
+        if !frame.is_empty() && !frame.starts_with(CLEAR) {
+            frame.insert_str(0, CLEAR);
+        }
         // The next frame comes soon.
-        if let Some(mut display) = display() {
+        if let Some(mut display) = display().filter(|_| !frame.is_empty()) {
             display.draw(frame, Duration::ZERO);
         }
         Ok(())
