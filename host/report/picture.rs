@@ -300,7 +300,7 @@ mod tests {
             svg::write(&of(&route).unwrap(), &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let mark = r#"cx="1032.0" cy="32.0" r="7.00"><title>start: B &amp; C</title></circle>"#;
+        let mark = r#"cx="782.0" cy="32.0" r="7.00"><title>start: B &amp; C</title></circle>"#;
         let (chosen, any) = (drawn(true), drawn(false));
         assert!(chosen.contains(mark) && !chosen.contains("<title>end"), "{chosen}");
         assert!(!any.contains("<title>start"), "{any}");

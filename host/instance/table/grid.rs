@@ -192,6 +192,11 @@ impl Grid {
         (0..self.rows()).map(id).collect()
     }
 
+    /// Returns a column's integers if they are distinct.
+    pub(super) fn distinct(&self, column: usize) -> Option<Vec<u32>> {
+        self.whole(column).filter(|ids| are_distinct(ids))
+    }
+
     /// Returns a column's quoted name, or `column N` if it has none.
     pub(super) fn title(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
@@ -204,6 +209,15 @@ impl Grid {
     pub(super) fn is_square(&self, left: usize) -> bool {
         self.rows() >= 1 && self.rows() == self.width.saturating_sub(left)
     }
+}
+
+pub(super) fn are_distinct(ids: &[u32]) -> bool {
+    if ids.is_sorted_by(|a, b| a < b) {
+        return true;
+    }
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 /// Texts of some cells, in cell order.

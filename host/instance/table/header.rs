@@ -1,6 +1,5 @@
 //! Roles of columns by their names.
 
-use super::naming;
 use crate::error::{InstanceError, Result, Text, printable};
 
 /// The role of a column.
@@ -443,10 +442,10 @@ pub(super) fn is_clock(name: &str) -> bool {
     ["h.mm", "h:mm", "m.ss", "m:ss"].iter().any(|form| name.contains(form))
 }
 
-/// Returns whether a word is the name of a column of names or ids.
-pub(super) fn is_label(word: &str) -> bool {
-    let plain = normal(word);
-    !plain.is_empty() && (naming::is_name(word) || Role::Id.whole().contains(&plain.as_str()))
+/// Returns whether a word is the name of a column of ids.
+pub(super) fn is_id(word: &str) -> bool {
+    let word = normal(word);
+    !word.is_empty() && Role::Id.whole().contains(&word.as_str())
 }
 
 /// Returns whether a word is the name of a column of coordinates.

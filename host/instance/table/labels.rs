@@ -1,6 +1,7 @@
 //! The numbers and names of nodes.
 
 use super::Table;
+use super::grid::are_distinct;
 use super::header::Role;
 use super::naming::Naming;
 use crate::error::Result;
@@ -21,10 +22,10 @@ impl Labels {
     pub(super) fn of(table: &Table<'_>, id: Option<usize>, naming: Option<&Naming>) -> Result<Labels> {
         let single = naming.and_then(Naming::single);
         let (id, naming) = match (id, single) {
-            (None, Some(name)) if distinct(table, name).is_some() => (Some(name), None),
+            (None, Some(name)) if table.grid.distinct(name).is_some() => (Some(name), None),
             (id, single) => (id.filter(|_| id != single), naming),
         };
-        let ids = id.and_then(|column| distinct(table, column));
+        let ids = id.and_then(|column| table.grid.distinct(column));
         let mut labels = Labels::default();
         let name = |labels: &mut Labels, naming: &Naming| {
             labels.columns.extend(naming.all().map(|column| (Role::Name, column)));
@@ -73,20 +74,6 @@ impl Labels {
 fn whole(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
-}
-
-/// Returns a column's integers if they are distinct.
-pub(super) fn distinct(table: &Table<'_>, column: usize) -> Option<Vec<u32>> {
-    table.grid.whole(column).filter(|ids| are_distinct(ids))
-}
-
-pub(super) fn are_distinct(ids: &[u32]) -> bool {
-    if ids.is_sorted_by(|a, b| a < b) {
-        return true;
-    }
-    let mut sorted = ids.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 /// Returns whether these are consecutive numbers: in any order from 0 or 1, or in ascending order from any number.

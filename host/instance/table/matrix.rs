@@ -1,6 +1,6 @@
 //! Tables with the costs from each node to every other.
 
-use super::grid::{Cell, Grid};
+use super::grid::{Cell, Grid, are_distinct};
 use super::labels::{self, Labels};
 use super::number::{self, is_none};
 use super::{Table, header};
@@ -36,7 +36,7 @@ pub(super) fn has_numeric_header(grid: &Grid) -> bool {
     let has_no_corner = grid.head.first().is_none_or(String::is_empty);
     let labels: Option<Vec<u32>> =
         grid.head.iter().skip(usize::from(!short && has_no_corner)).map(|cell| cell.parse().ok()).collect();
-    let Some(labels) = labels.filter(|labels| labels::are_distinct(labels)) else { return false };
+    let Some(labels) = labels.filter(|labels| are_distinct(labels)) else { return false };
     let is_blank_corner = short || has_no_corner;
     let n = rows - 1;
     let left = usize::from(is_blank_corner);
@@ -114,7 +114,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     let n = grid.rows();
     let is_labelled = grid.names.is_some();
     let left = [0, 1].into_iter().find(|&left| grid.is_square(left))?;
-    let is_index = || labels::distinct(table, 0).is_some();
+    let is_index = || table.grid.distinct(0).is_some();
     let is_text = || (0..n).all(|row| !matches!(grid.cell(row, 0), Cell::Number(..)));
     // A word in a square with zeros on the diagonal is an invalid cost: reading it reports that.
     let has_zeros = left == 0 && !is_labelled && n > 2 && (0..n).all(|at| grid.number(at, at) == 0.0);
@@ -142,7 +142,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
         // A column 0, 1, 2 may be numbers of places, and two rows can be places as well as a matrix.
         let may_be_ids = left == 0
             && matches!(n, 3 | 4)
-            && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
+            && table.grid.distinct(0).is_some_and(|ids| labels::are_consecutive(&ids));
         return found(is_labelled || n > 2 && !may_be_ids);
     }
     if !has_even_diagonal(grid, left, n) || grid.number(0, left).is_nan() {
@@ -150,7 +150,7 @@ pub(super) fn find(table: &Table<'_>) -> Option<Found> {
     }
     // The diagonal holds something else: rows with three numbers or fewer may be places.
     let columns = n + left;
-    let is_id = left == 0 && labels::distinct(table, 0).is_some_and(|ids| labels::are_consecutive(&ids));
+    let is_id = left == 0 && table.grid.distinct(0).is_some_and(|ids| labels::are_consecutive(&ids));
     match columns {
         _ if is_labelled && left == 1 => found(true),
         5.. => found(true),

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use super::Table;
-use super::header::{normal, tokens};
-use super::labels;
+use super::header::{is_id, normal, tokens};
 
 /// What a column says about a place, the best name first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,9 +219,9 @@ impl Kind {
     }
 }
 
-/// Returns whether a word is the name of a column that names places.
-pub(super) fn is_name(word: &str) -> bool {
-    Kind::by_whole(word).is_some_and(|kind| kind != Kind::House)
+/// Returns whether a word is the name of a column of names or ids.
+pub(super) fn is_label(word: &str) -> bool {
+    Kind::by_whole(word).is_some_and(|kind| kind != Kind::House) || is_id(word)
 }
 
 /// The columns whose texts name places.
@@ -331,7 +330,7 @@ impl Naming {
 fn is_number_of(table: &Table<'_>, column: usize, street: usize) -> bool {
     let names = table.grid.names.as_deref().unwrap_or_default();
     NUMBERS.contains(&normal(&names[column]).as_str())
-        && (column == street + 1 || column + 1 == street && labels::distinct(table, column).is_none())
+        && (column == street + 1 || column + 1 == street && table.grid.distinct(column).is_none())
 }
 
 /// Returns whether the numbers in a column are not those of the places, but of houses, postcodes or telephones.

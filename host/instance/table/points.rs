@@ -191,7 +191,7 @@ fn labels_beside(table: &Table<'_>, coordinates: &[(Role, usize)]) -> (Option<us
     };
     if id.is_none() && names.is_none() {
         let is_number = |column: &usize| {
-            let ids = labels::distinct(table, *column);
+            let ids = table.grid.distinct(*column);
             is_free(column) && ids.is_some_and(|ids| labels::are_consecutive(&ids))
         };
         id = (0..table.grid.width()).find(is_number);
@@ -402,7 +402,7 @@ fn guessed(table: &Table<'_>) -> Result<Columns> {
     if grid.rows() == 1 && !words.is_empty() {
         return Err(neither(table, &numbers));
     }
-    let ids = numbers.first().and_then(|&column| labels::distinct(table, column));
+    let ids = numbers.first().and_then(|&column| table.grid.distinct(column));
     let is_code = numbers.first().is_some_and(|&column| has_codes(grid, column));
     let is_id = is_code || ids.as_deref().is_some_and(labels::are_consecutive) && grid.rows() > 1;
     match numbers.len() {
@@ -476,7 +476,7 @@ fn numbered_header(table: &Table<'_>) -> Option<String> {
         && grid.names.is_none()
         && !table.options.no_header
         && grid.rows() > 2
-        && header::is_label(word)
+        && naming::is_label(word)
         && numbers.len() + 1 == grid.width()
         && numbers.iter().all(|cell| cell.parse::<u32>().is_ok())
     {
