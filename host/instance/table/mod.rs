@@ -679,11 +679,18 @@ fn tightened(bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut tight = Vec::with_capacity(bytes.len());
-    for &byte in bytes {
-        if byte == b'"' {
+    let (mut is_quoted, mut closed) = (false, None);
+    for (at, &byte) in (0..).zip(bytes) {
+        if byte == b'"' && is_quoted {
+            (is_quoted, closed) = (false, Some(at + 1));
+        } else if byte == b'"' && closed == Some(at) {
+            // Two quotes stand for one in a quoted text, which goes on.
+            is_quoted = true;
+        } else if byte == b'"' {
             let kept = tight.iter().rposition(|byte| *byte != b' ').map_or(0, |at| at + 1);
-            if kept == 0 || matches!(tight[kept - 1], b',' | b';' | b'|' | b'\n') {
+            if kept == 0 || matches!(tight[kept - 1], b',' | b';' | b'|' | b'\t' | b'\n' | b'\r') {
                 tight.truncate(kept);
+                is_quoted = true;
             }
         }
         tight.push(byte);

@@ -367,6 +367,12 @@ fn a_missing_number_is_pointed_at_where_it_is_missing() {
 }
 
 #[test]
+fn blanks_in_quoted_text_stay_and_those_around_it_do_not() {
+    let text = "name, x, y\n\"B, \"\"b\"\"\", 1, 2\n  \"C\",3,4\n5\" pipe, 5, 6\n\"D\", 7, 8\n";
+    assert_eq!(read(text).names.unwrap(), ["B, \"b\"", "C", "5\" pipe", "D"]);
+}
+
+#[test]
 fn a_name_may_be_missing_at_the_end_of_the_first_row() {
     let text = "id,lat,lon,\n1,48.1,11.5,5\n2,48.3,10.8,7\n3,49.4,11,2\n";
     assert_eq!(places(text)[0], [48.1, 11.5]);
