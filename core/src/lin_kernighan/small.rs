@@ -5,6 +5,10 @@
 //! last of three consecutive segments (a double bridge); its repair searches around the nodes that changed. The result replaces the tour
 //! if it is not longer, or, while the temperature is above 0, not much longer.
 //!
+//! Where nodes form groups that are far apart, no list leads from one group to another, so moves along lists cannot change how groups are
+//! joined. Edges between groups are therefore also exchanged with any other edge of the tour (2-opt without lists). Where lists lead
+//! from each node to all others, this changes nothing.
+//!
 //! The result depends on the seed and the number of kicks alone, and is the same for every team: members evaluate the starts of moves
 //! in parallel, and of those found the first one in the order of a single member is made.
 //!
@@ -35,6 +39,8 @@ const THRESHOLD: u32 = 4;
 
 /// The distance of an edge that must stay in the tour; no other distance is as small.
 pub const FIXED: i32 = i32::MIN;
+/// [`Small::border`] where no node is far from the others.
+const NO_BORDER: i64 = i64::MAX;
 /// Most nodes of a list at distance 0: where many nodes are at one place, lists have to lead away from it.
 const SAME_PLACE: u32 = 3;
 
@@ -125,6 +131,8 @@ pub struct Small<D: Distance> {
     /// The distance to each of them.
     near: Slots<i32>,
     distances: D,
+    /// The least distance between nodes of different groups, if no list leads from one group to another; else [`NO_BORDER`].
+    border: i64,
     /// Whether there are [fixed](FIXED) edges, at most one at each node.
     has_fixed: bool,
     order: Slots<u16>,
@@ -188,6 +196,7 @@ impl<D: Distance> Small<D> {
                 lists: Slots::new(behind_near.cast(), (n * k) as usize),
                 near: Slots::new(memory.cast(), (n * k) as usize),
                 distances,
+                border: NO_BORDER,
                 has_fixed,
                 order: nodes(0),
                 position: nodes(1),
@@ -211,11 +220,12 @@ impl<D: Distance> Small<D> {
     /// # Safety
     /// All members of the team that the memory belongs to call it together.
     #[inline(always)]
-    pub unsafe fn search<T: Team>(self, team: T, plan: Plan, is_over: impl Fn(u32) -> bool) -> i64 {
+    pub unsafe fn search<T: Team>(mut self, team: T, plan: Plan, is_over: impl Fn(u32) -> bool) -> i64 {
         // SAFETY: all nodes are below n.
         unsafe {
             let n = self.n;
             self.list_neighbors(team);
+            self.border = self.find_border(team);
             let mut cost = self.begin(team);
             team.for_each(n.div_ceil(32), |word| self.waiting.set(word, self.all_of(word)));
             team.barrier();
@@ -298,6 +308,62 @@ impl<D: Distance> Small<D> {
             }
         });
         team.barrier();
+    }
+
+    /// Divides the nodes into groups that lists connect, and returns the [border](Small::border) of the groups.
+    #[inline(always)]
+    unsafe fn find_border<T: Team>(self, team: T) -> i64 {
+        // SAFETY: all nodes are below n.
+        unsafe {
+            let n = self.n;
+            // There are no positions yet: until they are needed, this is a node of the same group, and the node itself if it has the
+            // smallest number of its group.
+            let group = self.position;
+            team.for_each(n, |node| group.set(node, node as u16));
+            team.barrier();
+            team.single(|| {
+                let smallest = |mut node: u32| {
+                    while group.get(node) as u32 != node {
+                        // Halves the way for those that come later.
+                        group.set(node, group.get(group.get(node) as u32));
+                        node = group.get(node) as u32;
+                    }
+                    node
+                };
+                let (mut groups, mut i) = (n, 0);
+                while groups > 1 && i < n * self.k {
+                    let (a, b) = (smallest(i / self.k), smallest(self.lists.get(i) as u32));
+                    if a != b {
+                        let (low, high) = if a < b { (a, b) } else { (b, a) };
+                        group.set(high, low as u16);
+                        groups -= 1;
+                    }
+                    i += 1;
+                }
+                let mut node = 0;
+                while node < n {
+                    group.set(node, group.get(group.get(node) as u32));
+                    node += 1;
+                }
+            });
+            team.barrier();
+            let mut least = u64::MAX;
+            team.for_each(n, |node| {
+                let own = group.get(node);
+                // In each pair one of the groups is not that of node 0.
+                let mut to = 0;
+                while own != 0 && to < n {
+                    if group.get(to) != own {
+                        // Distances may be negative.
+                        least = least.min((self.distances.between(node, to) as u32 ^ 1 << 31) as u64);
+                    }
+                    to += 1;
+                }
+            });
+            let least = team.min(least);
+            team.barrier();
+            if least == u64::MAX { NO_BORDER } else { (least as u32 ^ 1 << 31) as i32 as i64 }
+        }
     }
 
     /// Makes a tour that always goes on to the nearest node, starting at node 0; returns its length.
@@ -462,7 +528,12 @@ impl<D: Distance> Small<D> {
                 if node == u32::MAX {
                     return cost;
                 }
-                if let Some(gain) = self.improve(team, node) {
+                let mut found = self.find(team, node);
+                if found.is_none() && self.border != NO_BORDER {
+                    found = self.find_anywhere(team, node);
+                }
+                if let Some(Found { gain, kind, ends }) = found {
+                    self.make(team, kind, ends);
                     cost -= gain;
                     if cost == before {
                         team.for_each(words, |word| self.waiting.set(word, 0));
@@ -477,9 +548,9 @@ impl<D: Distance> Small<D> {
         }
     }
 
-    /// Makes the first move found that removes an edge of a node and makes the tour shorter; returns its gain.
+    /// Returns the first move along lists that removes an edge of a node.
     #[inline(always)]
-    unsafe fn improve<T: Team>(self, team: T, t1: u32) -> Option<i64> {
+    unsafe fn find<T: Team>(self, team: T, t1: u32) -> Option<Found> {
         // SAFETY: nodes are below n.
         unsafe {
             let p1 = self.position(t1);
@@ -492,9 +563,7 @@ impl<D: Distance> Small<D> {
             };
             if T::ALONE {
                 let found = self.first(t1, path(true), breadth);
-                let Found { gain, kind, ends } = found.or_else(|| self.first(t1, path(false), breadth))?;
-                self.make(team, kind, ends);
-                return Some(gain);
+                return found.or_else(|| self.first(t1, path(false), breadth));
             }
             let mut mine: Option<(u32, Found)> = None;
             team.for_each(4 * breadth, |item| {
@@ -530,8 +599,43 @@ impl<D: Distance> Small<D> {
             };
             let ((t1, t2), (t3, t4), (t5, t6)) = (two(0), two(1), two(2));
             let gain = (self.found.get(5) as i64) << 32 | self.found.get(4) as i64;
-            self.make(team, self.found.get(3), [t1, t2, t3, t4, t5, t6]);
-            Some(gain)
+            Some(Found { gain, kind: self.found.get(3), ends: [t1, t2, t3, t4, t5, t6] })
+        }
+    }
+
+    /// Returns the first move that removes an edge of a node that joins two groups, and any other edge of the tour.
+    #[inline(always)]
+    unsafe fn find_anywhere<T: Team>(self, team: T, t1: u32) -> Option<Found> {
+        // SAFETY: nodes and positions are below n.
+        unsafe {
+            let p1 = self.position(t1);
+            let mut side = 0;
+            while side < 2 {
+                // As along a path, t3 comes after t4.
+                let next = |p: u32| self.at(if side == 0 { self.after(p) } else { self.before(p) });
+                let t2 = next(p1);
+                let removed = self.far(t1, t2);
+                let gain = |p: u32| {
+                    let (t4, t3) = (self.at(p), next(p));
+                    removed + self.far(t3, t4) - self.far(t2, t3) - self.far(t1, t4)
+                };
+                if removed >= self.border {
+                    let mut first = u64::MAX;
+                    team.for_each(self.n, |p| {
+                        if first == u64::MAX && p != p1 && gain(p) > 0 {
+                            first = p as u64;
+                        }
+                    });
+                    let first = team.min(first);
+                    if first != u64::MAX {
+                        let p = first as u32;
+                        let (t4, t3) = (self.at(p), next(p));
+                        return Some(Found { gain: gain(p), kind: TWO, ends: [t1, t2, t3, t4, t3, t4] });
+                    }
+                }
+                side += 1;
+            }
+            None
         }
     }
 

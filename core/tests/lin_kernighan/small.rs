@@ -39,6 +39,20 @@ fn matrix(n: u32, most: u32, dice: &mut Dice) -> Vec<i32> {
     matrix
 }
 
+/// Distances between the nodes of groups, where node i is in group i % `groups`, and those between the groups. No way through a third
+/// group is shorter.
+fn grouped(n: u32, groups: u32, dice: &mut Dice) -> (Vec<i32>, Vec<i32>) {
+    let mut between = matrix(groups, 500_000, dice);
+    for far in between.iter_mut().filter(|far| **far > 0) {
+        *far += 500_000;
+    }
+    let mut near = matrix(n, 100, dice);
+    for at in 0..n * n {
+        near[at as usize] += between[(at / n % groups * groups + at % n % groups) as usize];
+    }
+    (near, between)
+}
+
 fn memory(n: u32) -> Array<u64> {
     Array::rubbish(words(n, neighbors(n)).div_ceil(2) as usize)
 }
@@ -111,6 +125,21 @@ fn few_nodes_are_solved_to_optimality() {
                 check(n, &matrix, &found);
                 assert_eq!(found.1, optimum(n, &matrix), "{n} nodes, {matrix:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn groups_that_are_far_apart_are_joined_by_a_shortest_tour() {
+    let mut dice = Dice::new(8);
+    for groups in 8..=11 {
+        // A list has eight nodes.
+        for each in [9, 30] {
+            let n = groups * each;
+            let (matrix, between) = grouped(n, groups, &mut dice);
+            let found = alone(n, &matrix, false, plan(5));
+            check(n, &matrix, &found);
+            assert!(found.1 - optimum(groups, &between) < 100 * i64::from(n), "{groups} groups of {each}");
         }
     }
 }
@@ -204,9 +233,18 @@ fn a_search_can_be_stopped() {
 proptest! {
     #![proptest_config(cases(24))]
     #[test]
-    fn every_team_finds_the_same(n in 8_u32..80, most in 1_u32..2000, seed: u64, size in prop::sample::select(vec![2_u32, 7, 32])) {
+    fn every_team_finds_the_same(
+        n in 8_u32..80,
+        most in 1_u32..2000,
+        groups in 0_u32..6,
+        seed: u64,
+        size in prop::sample::select(vec![2_u32, 7, 32]),
+    ) {
         let mut dice = Dice::new(seed);
-        let matrix = matrix(n, most, &mut dice);
+        let matrix = match groups {
+            0 | 1 => matrix(n, most, &mut dice),
+            _ => grouped(n, groups, &mut dice).0,
+        };
         let expected = alone(n, &matrix, false, plan(2));
         check(n, &matrix, &expected);
         for order in ORDERS {
