@@ -18,15 +18,13 @@ use crate::backend::cpu::SmallTours;
 use crate::backend::{Backend, Choice};
 use crate::engine::{Enough, Stop, StopReason};
 use crate::instance::form::Form;
-use crate::instance::{Instance, InstanceError, Metric, TourError, nearest};
+use crate::instance::{Instance, InstanceError, Metric, TourError};
 
 /// Most nodes of an instance, in its [closed form](Form).
 pub const MOST_NODES: usize = small::MOST_NODES as usize;
 
 /// Longest segment of a kick.
 const SEGMENT: u32 = 50;
-/// Neighbours that have to join all nodes of an instance that is solved alone.
-const JOINED_BY: usize = 6;
 /// The first temperature, as a share of the mean length of an edge.
 const TEMPERATURE: f32 = 0.4;
 /// Most instances that GPUs get at once: their nodes have numbers of 32 bits.
@@ -109,8 +107,7 @@ pub fn solve_many<I: Borrow<Instance>>(
 }
 
 /// Solves one instance alone as [`solve_many`] does, on the threads of the CPU. Returns `None` for an instance that this is not for: one
-/// with more than [`MOST_NODES`] nodes, one that is solved exactly, one that contradicts itself, and one whose nodes form groups that
-/// are far apart; and after an interrupt.
+/// with more than [`MOST_NODES`] nodes, one that is solved exactly, and one that contradicts itself; and after an interrupt.
 ///
 /// # Errors
 /// If the tour found is not valid, which would be a bug.
@@ -120,7 +117,7 @@ pub fn solve_one(
     stop: &Stop,
 ) -> Result<Option<Solution>, SolveError> {
     let begin = Instant::now();
-    if is_exact(instance) || check(instance).is_err() || !is_joined(instance) {
+    if is_exact(instance) || check(instance).is_err() {
         return Ok(None);
     }
     let (backend, _) = Backend::open(Choice::Cpu)?;
@@ -181,31 +178,6 @@ fn solve_all(
         }
     }
     Ok(tours)
-}
-
-/// Returns whether [a few neighbours](JOINED_BY) of each node lead from every node to every other one. If not, there are groups of
-/// nodes, and as moves lead to near nodes, they hardly change how the tour goes from group to group.
-fn is_joined(instance: &Instance) -> bool {
-    let lists = nearest(instance, JOINED_BY);
-    let nodes = instance.len() as u32;
-    let mut first: Vec<u32> = (0..nodes).collect();
-    let group = |first: &[u32], mut node: u32| {
-        while first[node as usize] != node {
-            node = first[node as usize];
-        }
-        node
-    };
-    let mut groups = nodes;
-    for node in 0..nodes {
-        for &other in lists.of(node) {
-            let (one, two) = (group(&first, node), group(&first, other));
-            if one != two {
-                first[one.max(two) as usize] = one.min(two);
-                groups -= 1;
-            }
-        }
-    }
-    groups == 1
 }
 
 /// Returns the form of an instance with many nodes at the same place, unless it is solved exactly, or has a form for another reason.
@@ -432,6 +404,7 @@ mod tests {
 
     use super::*;
     use crate::instance::{Ends, generate};
+    use crate::solver::Solver;
 
     fn cpu() -> Backend {
         Backend::open(Choice::Cpu).unwrap().0
@@ -507,13 +480,45 @@ mod tests {
         }
         let places = generate::uniform(50, 1).unwrap();
         assert_eq!(solve_one(&places, settings, &Stop::never()).unwrap().unwrap().tours, 150);
-        // Two groups, far apart.
-        let place = |i: usize| [(i * 37 % 101 + i % 2 * 10_000) as f64, (i * 53 % 89) as f64];
-        let groups = Instance::euclidean(&(0..40).map(place).collect::<Vec<[f64; 2]>>()).unwrap();
-        assert!(solve_one(&groups, settings, &Stop::never()).unwrap().is_none());
         for nodes in [12, MOST_NODES + 1] {
             let other = generate::uniform(nodes, 1).unwrap();
             assert!(solve_one(&other, settings, &Stop::never()).unwrap().is_none());
+        }
+    }
+
+    /// Places around random centers in a unit square.
+    fn grouped(groups: u32, each: u32, spread: f64, seed: u64) -> Vec<[f64; 2]> {
+        let draws = Stream::new(seed, groups, each).step(0);
+        let unit = |item: u32| f64::from(draws.below(item, 1 << 20)) / f64::from(1 << 20);
+        // The sum of three draws is nearly normal.
+        let around = |item: u32| (0..3).map(|i| unit(item + i) - 0.5).sum::<f64>() * spread;
+        let place = |i: u32| {
+            let (center, item) = (2 * (i % groups), 2 * groups + 6 * i);
+            [unit(center) + around(item), unit(center + 1) + around(item + 3)]
+        };
+        (0..groups * each).map(place).collect()
+    }
+
+    #[test]
+    fn places_in_groups_that_are_far_apart_get_tours_like_those_of_solve() {
+        let mut number = 0;
+        for (groups, each) in [(3, 20), (10, 10), (25, 10), (10, 35), (30, 12), (10, 100)] {
+            for spread in [0.001, 0.01, 0.03] {
+                number += 1;
+                let places = grouped(groups, each, spread, number);
+                let instance = Instance::euclidean(&places).unwrap();
+                let as_costs = |at: usize| {
+                    let ([a, b], [c, d]) = (places[at / places.len()], places[at % places.len()]);
+                    (1e6 * (a - c).hypot(b - d)) as i32
+                };
+                let costs = Instance::from_matrix("m", (0..places.len().pow(2)).map(as_costs).collect());
+                let stop = Stop { iterations: Some(3 * places.len() as u64), ..Stop::never() };
+                let other = Solver::default().backend(Choice::Cpu).solve(&instance, stop).unwrap();
+                for tour in solved(&[instance.clone(), costs.unwrap()], ManySettings::default().effort) {
+                    let [found, other] = [&tour, &other.tour].map(|tour| instance.tour_cost(tour).as_f64());
+                    assert!(found < 1.01 * other, "{groups} groups of {each}: {found}, {other}");
+                }
+            }
         }
     }
 

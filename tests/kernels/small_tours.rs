@@ -22,6 +22,17 @@ fn plan(kicks: u32) -> Plan {
     Plan { seed: 7, kicks, segment: 50, temperature: 0.1, padding: 0 }
 }
 
+/// Places in groups that are far apart.
+fn groups(random: &mut Random, n: u32) -> Vec<Place> {
+    let centers = places(random, n.div_ceil(12), 0);
+    let mut near = |at: f32| at * 200.0 + random.below(1 << 12) as f32;
+    let place = |i: usize| {
+        let Place(x, y) = centers[i % centers.len()];
+        Place(near(x), near(y))
+    };
+    (0..n as usize).map(place).collect()
+}
+
 /// Places, the first ones of which are at the same place.
 fn places(random: &mut Random, n: u32, same: u32) -> Vec<Place> {
     let mut at = || random.below(1 << 21) as f32;
@@ -46,6 +57,7 @@ fn block_solve_small() {
     let mut all = Vec::new();
     for n in sizes(&SIZES) {
         all.extend([0, n / 3, n].map(|same| places(&mut random, n, same)));
+        all.push(groups(&mut random, n));
     }
     let gpu = gpu();
     for kicks in [0, 1, 3] {
