@@ -151,26 +151,39 @@ impl Team for Serial {
     /// Transposes by halves: H.S. Warren, "Hacker's Delight", section 7-3.
     #[inline(always)]
     fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
-        let mut words = [0u32; 32];
-        for (r, word) in (0..).zip(&mut words) {
-            *word = row(r);
+        // Loops over indices: `zip` was compiled to calls, which took a quarter of the time of a walk on a small perceptron.
+        let (mut words, mut at) = ([0u32; 32], 0);
+        while at < 32 {
+            words[at] = row(at as u32);
+            at += 1;
         }
-        let (mut distance, mut mask) = (16, 0xffff_u32);
-        while distance > 0 {
-            for pair in words.chunks_exact_mut(2 * distance) {
-                let (low, high) = pair.split_at_mut(distance);
-                for (a, b) in low.iter_mut().zip(high) {
-                    let both = ((*a >> distance) ^ *b) & mask;
-                    *b ^= both;
-                    *a ^= both << distance;
-                }
-            }
-            distance /= 2;
-            mask ^= mask << distance;
+        exchange::<16>(&mut words, 0x0000_ffff);
+        exchange::<8>(&mut words, 0x00ff_00ff);
+        exchange::<4>(&mut words, 0x0f0f_0f0f);
+        exchange::<2>(&mut words, 0x3333_3333);
+        exchange::<1>(&mut words, 0x5555_5555);
+        let mut at = 0;
+        while at < 32 {
+            take(at as u32, words[at]);
+            at += 1;
         }
-        for (column, word) in (0..).zip(words) {
-            take(column, word);
+    }
+}
+
+/// Exchanges, in each square of 2 `DISTANCE` rows and columns, the quarter above the diagonal for the one below; `mask` has the lower half of
+/// the columns of each square.
+#[inline(always)]
+fn exchange<const DISTANCE: usize>(words: &mut [u32; 32], mask: u32) {
+    let mut start = 0;
+    while start < 32 {
+        let mut low = start;
+        while low < start + DISTANCE {
+            let both = ((words[low] >> DISTANCE) ^ words[low + DISTANCE]) & mask;
+            words[low + DISTANCE] ^= both;
+            words[low] ^= both << DISTANCE;
+            low += 1;
         }
+        start += 2 * DISTANCE;
     }
 }
 
