@@ -31,26 +31,32 @@ impl<'a> NodeNames<'a> {
         self.instance
     }
 
+    /// Returns the node with this number or name, if there is exactly one. For those who try many texts: the error of
+    /// [`NodeNames::node`] takes a look at all names.
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        match self.names.get(text) {
+            Some(&(node, None)) => Some(node),
+            Some((_, Some(_))) => None,
+            None => text.parse().ok().and_then(|id| self.numbers.node(id)),
+        }
+    }
+
     /// Returns the node with this number or name. A text that is the name of a node is taken as that name.
     ///
     /// # Errors
     /// If no node, or more than one, has this number or name.
     pub fn node(&self, text: &str) -> Result<u32> {
+        if let Some(node) = self.find(text) {
+            return Ok(node);
+        }
         let instance = self.instance;
         let refuse = |problem: String, help: String| {
             Err(InstanceError::content(instance.name().to_owned(), problem, help))
         };
-        match self.names.get(text) {
-            Some(&(node, None)) => return Ok(node),
-            Some(&(one, Some(other))) => {
-                let [one, other] = [one, other].map(|node| instance.id(node));
-                let help = format!("give the number of the one you mean, such as {one} or {other}");
-                return refuse(format!("several nodes are named {text}"), help);
-            }
-            None => {}
-        }
-        if let Some(node) = text.parse().ok().and_then(|id| self.numbers.node(id)) {
-            return Ok(node);
+        if let Some(&(one, Some(other))) = self.names.get(text) {
+            let [one, other] = [one, other].map(|node| instance.id(node));
+            let help = format!("give the number of the one you mean, such as {one} or {other}");
+            return refuse(format!("several nodes are named {text}"), help);
         }
         let (first, last) = (instance.label(0), instance.label(instance.len() as u32 - 1));
         let similar = self.similar(text);

@@ -57,10 +57,10 @@ pub fn read(path: &Path, nodes: &NodeNames<'_>) -> Result<Vec<(u32, u32)>> {
             continue;
         }
         let begin = content.char_indices().find(|&(at, c)| c == '#' && content[..at].ends_with([' ', '\t']));
-        let pair = parse(&file, &content, nodes).or_else(|error| match begin {
-            Some((at, _)) => parse(&file, &content[..at], nodes),
-            None => Err(error),
-        });
+        let pair = match begin {
+            Some((at, _)) if found(&content, nodes).len() != 1 => parse(&file, &content[..at], nodes),
+            _ => parse(&file, &content, nodes),
+        };
         let pair = pair.map_err(|error| match error {
             InstanceError::Content { problem, help, .. } => text.error_at(line, problem, help),
             other => other,
@@ -84,33 +84,44 @@ pub fn parse(origin: &str, text: &str, nodes: &NodeNames<'_>) -> Result<(u32, u3
     let refuse = |problem: String, help: &str| Err(InstanceError::content(origin, problem, help));
     let text = text.trim();
     let shown = printable(text);
+    match found(text, nodes)[..] {
+        [] => {}
+        [pair] => return Ok(pair),
+        _ => return refuse(format!("{shown} can be split into two nodes in several ways"), REMEDY),
+    }
+    let splits = ways(text).into_iter().find(|splits| !splits.is_empty()).unwrap_or_default();
+    match splits[..] {
+        [] => refuse(format!("{shown} is not a pair of nodes"), "give two nodes, such as 3,7"),
+        [(one, other)] => {
+            let pair = || Ok((nodes.node(&unquoted(one))?, nodes.node(&unquoted(other))?));
+            pair().map_err(|error| match error {
+                InstanceError::Content { problem, help, .. } => InstanceError::content(origin, problem, help),
+                other => other,
+            })
+        }
+        _ => refuse(format!("{shown} cannot be split into two nodes of this instance"), REMEDY),
+    }
+}
+
+/// Returns the pairs that a text may be: none, one, or several.
+fn found(text: &str, nodes: &NodeNames<'_>) -> Vec<(u32, u32)> {
+    let pair = |&(one, other): &(&str, &str)| {
+        let [one, other] = [one, other].map(unquoted);
+        Some((nodes.find(&one)?, nodes.find(&other)?))
+    };
+    let found = ways(text.trim()).map(|splits| splits.iter().filter_map(pair).collect::<Vec<_>>());
+    let mut pairs = found.into_iter().find(|pairs| !pairs.is_empty()).unwrap_or_default();
+    pairs.dedup();
+    pairs
+}
+
+/// Returns all ways to split a text into two nodes: at tabs; without any, at commas, and at blanks.
+fn ways(text: &str) -> [Vec<(&str, &str)>; 2] {
     let tabs = splits(text, |c| c == '\t');
-    let kinds = if tabs.is_empty() {
+    if tabs.is_empty() {
         [splits(text, |c| c == ','), splits(text, char::is_whitespace)]
     } else {
         [tabs, Vec::new()]
-    };
-    let pair = |&(one, other): &(&str, &str)| {
-        let [one, other] = [one, other].map(unquoted);
-        Ok((nodes.node(&one)?, nodes.node(&other)?))
-    };
-    for splits in &kinds {
-        let mut pairs: Vec<(u32, u32)> = splits.iter().filter_map(|split| pair(split).ok()).collect();
-        pairs.dedup();
-        match pairs[..] {
-            [] => {}
-            [pair] => return Ok(pair),
-            _ => return refuse(format!("{shown} can be split into two nodes in several ways"), REMEDY),
-        }
-    }
-    let splits = kinds.into_iter().find(|splits| !splits.is_empty()).unwrap_or_default();
-    match splits[..] {
-        [] => refuse(format!("{shown} is not a pair of nodes"), "give two nodes, such as 3,7"),
-        [split] => match pair(&split) {
-            Err(InstanceError::Content { problem, help, .. }) => refuse(problem, &help),
-            pair => pair,
-        },
-        _ => refuse(format!("{shown} cannot be split into two nodes of this instance"), REMEDY),
     }
 }
 
