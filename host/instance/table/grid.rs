@@ -181,6 +181,11 @@ impl Grid {
         !self.texts.cells.is_empty() && (0..self.rows()).any(|row| self.is_word(row, column))
     }
 
+    /// Returns whether any cell of a column is a number that is not more than its value.
+    pub(super) fn has_numbers(&self, column: usize) -> bool {
+        (0..self.rows()).any(|row| matches!(self.cell(row, column), Cell::Number(_, None)))
+    }
+
     /// Returns a column's numbers if all of them are integers that fit into an id.
     pub(super) fn whole(&self, column: usize) -> Option<Vec<u32>> {
         let id = |row: usize| {

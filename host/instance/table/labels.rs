@@ -41,10 +41,15 @@ impl Labels {
             labels.ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
             labels.columns.insert(0, (Role::Id, column));
         } else if labels.names.is_some() {
-            // Ids such as A-17 are no numbers.
-            labels.warning = is_number.then(|| {
-                format!("{title} is ignored: a number appears in it twice, and the places already have names")
-            });
+            // Nobody expects ids such as A-17 to be numbers.
+            let why = match is_number {
+                true => "a number appears in it twice",
+                false => "not all of its values are plain whole numbers",
+            };
+            labels.warning = table
+                .grid
+                .has_numbers(column)
+                .then(|| format!("{title} is ignored: {why}, and the places already have names"));
         } else if Naming::of(column).tells_apart(table) {
             labels.warning =
                 is_number.then(|| format!("{title} is read as names, since a number appears in it twice"));

@@ -53,7 +53,6 @@ const NAMES: &[&str] = &[
     "hole",
     "point",
     "node",
-    "capital",
 ];
 const ADDRESSES: &[&str] = &[
     "address",
@@ -109,6 +108,7 @@ const CITIES: &[&str] = &[
     "woonplaats",
     "cidade",
     "suburb",
+    "capital",
 ];
 const POSTCODES: &[&str] = &[
     "postcode",
@@ -144,7 +144,7 @@ const HOUSES: &[&str] = &[
 /// Words for a number. It may be that of a house if its column is beside that of the street.
 const NUMBERS: &[&str] =
     &["no", "nr", "num", "number", "nummer", "numero", "número", "numéro", "n", "nº", "#"];
-/// Words that say that a column is about something else: part of a person's name, an e-mail address, the number of a telephone.
+/// Words that say that a column is about something else: part of a person's name, an e-mail address, the number of a telephone, a region.
 const OTHERS: &[&str] = &[
     "email",
     "emailadresse",
@@ -170,6 +170,10 @@ const OTHERS: &[&str] = &[
     "state",
     "county",
     "region",
+    "province",
+    "admin",
+    "admin1",
+    "admin2",
     "driver",
     "vehicle",
 ];
@@ -247,7 +251,7 @@ impl Naming {
         let mut known: Vec<(Kind, usize, usize)> = (0..names.len())
             .filter(|&column| !is_used(column))
             .filter_map(|column| Some((Kind::of(&names[column])?, Kind::rank(&names[column]), column)))
-            .filter(|(kind, ..)| *kind != Kind::House)
+            .filter(|&(kind, _, column)| kind != Kind::House && may_be(table, column, kind))
             .collect();
         known.sort_unstable();
         let is_word = |column: &usize| {
@@ -323,6 +327,14 @@ impl Naming {
         let name = Some(parts.join(" ")).filter(|name| !name.is_empty());
         [name, city].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns whether the content of a column may be of this kind. Numbers below `city_population` or `address_id` name no place, but those
+/// below `city` may.
+fn may_be(table: &Table<'_>, column: usize, kind: Kind) -> bool {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let is_of_words = matches!(kind, Kind::Address | Kind::Street | Kind::City);
+    !is_of_words || Kind::by_whole(&names[column]).is_some() || table.grid.has_words(column)
 }
 
 /// Returns whether a column named like `no` holds the numbers of the houses in a street: it is behind the street; or it is in front of

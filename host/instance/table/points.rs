@@ -182,8 +182,14 @@ fn labels_beside(table: &Table<'_>, coordinates: &[(Role, usize)]) -> (Option<us
     let is_used = |column: &usize| coordinates.iter().any(|(_, used)| used == column);
     let is_free = |column: &usize| !is_used(column) && table.chosen.iter().all(|(_, other)| other != column);
     let is_id = |column: &usize| is_free(column) && !naming::has_other_numbers(table, *column);
-    let by_name = || names.and_then(|names| header::ids(names).into_iter().find(is_id));
-    let mut id = table.chosen(Role::Id).or_else(by_name);
+    let by_name = |names: &[String]| {
+        // `stop` or `city` may have numbers: then another column may have names.
+        let is_number = |column: &usize| {
+            naming::is_label(&names[*column]) && is_id(column) && table.grid.distinct(*column).is_some()
+        };
+        header::ids(names).into_iter().find(is_id).or_else(|| (0..names.len()).find(is_number))
+    };
+    let mut id = table.chosen(Role::Id).or_else(|| names.and_then(by_name));
     let is_taken = |column: usize| !is_free(&column) || Some(column) == id;
     let naming = match table.chosen(Role::Name) {
         Some(chosen) => Some(Naming::of(chosen)),
@@ -243,16 +249,19 @@ fn refuse_odd_units(table: &Table<'_>, coordinates: &[(Role, usize)]) -> Result<
 fn refuse_sums(table: &Table<'_>, columns: &Columns) -> Result<()> {
     let grid = &table.grid;
     let last = grid.rows() - 1;
-    let name = columns.naming.as_ref().and_then(|naming| naming.all().next());
-    let Some(name) = name.or(columns.id).filter(|_| last > 1) else { return Ok(()) };
-    let label = grid.written(last, name);
-    let (is_sum, is_mean) = (header::is_sum(&label), header::is_mean(&label));
+    if last < 2 {
+        return Ok(());
+    }
+    let labels = columns.naming.iter().flat_map(Naming::all).chain(columns.id);
+    let is_word = |label: &String| header::is_sum(label) || header::is_mean(label);
+    let Some(label) = labels.map(|column| grid.written(last, column)).find(is_word) else { return Ok(()) };
+    let is_mean = header::is_mean(&label);
     let is_near = |one: f64, other: f64| (one - other).abs() <= 0.02 * other.abs().max(1e-9);
     let is_made = columns.coordinates.iter().all(|&(_, column)| {
         let sum: f64 = (0..last).map(|row| grid.number(row, column)).sum();
         is_near(grid.number(last, column), if is_mean { sum / last as f64 } else { sum })
     });
-    if (is_sum || is_mean) && is_made {
+    if is_made {
         let problem =
             format!("the last row, \"{}\", holds the sums or means of the others", printable(&label));
         return Err(table.text().content(problem, "remove it: every row is a place"));

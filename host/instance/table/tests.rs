@@ -308,6 +308,59 @@ fn places_are_named_by_what_tells_them_apart() {
 }
 
 #[test]
+fn numbers_below_the_name_of_a_place_are_ids_beside_better_names() {
+    for (text, ids, names) in [
+        ("stop,city,lat,lon\n4,Ulm,1.5,2\n3,Bonn,3,4\n9,Ulm,5,6\n", [4, 3, 9], ["Ulm", "Bonn", "Ulm"]),
+        ("lat,lon,address,customer\n1.5,2,A 1,17\n3,4,B 2,4\n5,6,C 3,8\n", [17, 4, 8], ["A 1", "B 2", "C 3"]),
+    ] {
+        let found = read(text);
+        assert_eq!(
+            (found.ids.unwrap(), found.names.unwrap()),
+            (ids.to_vec(), names.map(str::to_owned).to_vec())
+        );
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    }
+    // With the heading of an id, and without better names.
+    for text in ["stop,x,y\n4,0,0\n3,0,7\n9,8,7\n", "city,notes,x,y\n4,a,0,0\n3,b,0,7\n9,c,8,7\n"] {
+        let found = read(text);
+        assert_eq!((found.ids.unwrap(), found.names), (vec![4, 3, 9], None), "{text:?}");
+    }
+    // These numbers are no names.
+    for name in ["city_population", "address id", "street length"] {
+        let found = read(&format!("key,{name},lat,lon\n7,17,1.5,2\n8,4,3,4\n9,8,5,6\n"));
+        assert_eq!((found.ids.unwrap(), found.names), (vec![7, 8, 9], None), "{name}");
+    }
+    let found = read("city,admin_name,capital,lat,lon\nUlm,Swabia,,1.5,2\nBonn,Rhine,primary,3,4\n");
+    assert_eq!(found.names.unwrap(), ["Ulm", "Bonn"]);
+}
+
+#[test]
+fn ids_that_are_ignored_are_told() {
+    for (ids, told) in [
+        (["1", "2", "2"], "a number appears in it twice"),
+        (["1", "2", ""], "not all of its values are plain whole numbers"),
+        (["1", "2", "2b"], "not all of its values are plain whole numbers"),
+    ] {
+        let [one, two, three] = ids;
+        let found = read(&format!("id,name,x,y\n{one},A,0,0\n{two},B,3,0\n{three},C,3,4\n"));
+        let warning = format!("\"id\" is ignored: {told}, and the places already have names");
+        assert_eq!((found.ids, found.warnings), (None, vec![warning]), "{ids:?}");
+    }
+    assert!(read("id,name,x,y\nA-1,A,0,0\nA-2,B,3,0\nA-2,C,3,4\n").warnings.is_empty());
+}
+
+#[test]
+fn a_row_of_sums_is_found_below_any_label() {
+    for text in [
+        "number,street,x,y\n5,Weg,1,2\n5,Gasse,3,4\n,Total,4,6\n",
+        "id,name,x,y\n7,A,1,2\n5,B,3,4\nTotal,,4,6\n",
+    ] {
+        let error = read_with(text, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("holds the sums"), "{text:?}: {error}");
+    }
+}
+
+#[test]
 fn what_names_no_place_is_no_label() {
     for text in [
         "city,lat,lon\nUlm,1.5,2\nUlm,3,4\nUlm,5,6\n",
