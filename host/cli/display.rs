@@ -48,7 +48,7 @@ pub fn is_there() -> bool {
     DISPLAY.is_some()
 }
 
-/// Returns the terminal, if there is one. Nobody keeps it for longer than [`PATIENCE`].
+/// Returns the terminal, if there is one. Nobody keeps it for longer than three times [`PATIENCE`].
 pub fn display() -> Option<MutexGuard<'static, Display>> {
     DISPLAY.as_ref().map(|display| display.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -72,16 +72,16 @@ pub fn target() -> ProgressDrawTarget {
     }
 }
 
-/// Waits until the terminal has taken everything, for as long as that takes if it `waits`, else only a little.
+/// Waits until the terminal has taken everything: for as long as that takes if it `waits`, else only while it takes something.
 pub fn settle(waits: bool) {
-    let pending = display().and_then(|mut display| match waits {
-        true => display.take(),
-        false => {
-            display.flush(PATIENCE);
-            None
-        }
-    });
-    let Some(pending) = pending else { return };
+    if !waits {
+        while display().is_some_and(|mut display| display.takes_more()) {}
+        return;
+    }
+    // One after another: whoever finds nothing pending still waits for what the one before writes.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(pending) = display().and_then(|mut display| display.take()) else { return };
     // Not through `io::stderr`, and no longer with the display in hand: a signal must be answered meanwhile.
     if let Ok(blocking) = io::stderr().as_fd().try_clone_to_owned() {
         let _ = File::from(blocking).write_all(&pending);
@@ -149,6 +149,13 @@ impl Display {
                 Ok(0) | Err(_) => self.pending.clear(),
             }
         }
+    }
+
+    /// Writes what is pending, and waits for the terminal a little. Returns whether it has taken a part of it.
+    fn takes_more(&mut self) -> bool {
+        let left = |display: &Display| display.pending.len() + display.frame.len();
+        let before = left(self);
+        !self.flush(PATIENCE) && left(self) < before
     }
 
     /// Takes what the terminal does not take now; `None` if that is nothing.

@@ -122,7 +122,7 @@ pub fn run_as(line: impl IntoIterator<Item = OsString>) -> u8 {
 fn run_line(line: &[OsString]) -> u8 {
     let ended = catch_unwind(AssertUnwindSafe(|| execute(line.iter().cloned())));
     live::leave();
-    let has_failed = !matches!(ended, Ok(Ok(_)));
+    let has_failed = !matches!(ended, Ok(Ok(_))) || spare::is_spent();
     let status = match ended {
         Ok(Ok(_)) if spare::is_spent() => Error::MemoryRanOut.print(),
         Ok(Ok(Outcome::Done)) => 0,
