@@ -516,7 +516,11 @@ impl Solution {
                 Ok(tour) if cost <= solution.cost => {
                     solution = Solution { tour, cost, best_iteration: run.status.best_iteration, ..solution };
                 }
-                Ok(_) => {}
+                // Every tour of the trace is longer than the start tour.
+                Ok(_) => {
+                    let seconds = solution.setup_seconds;
+                    solution.trace = vec![Better { seconds, cost: solution.cost, part: "start" }];
+                }
                 Err(wrong) => {
                     // A trace of lengths that cannot be trusted is useless.
                     solution.trace.clear();

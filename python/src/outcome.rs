@@ -48,7 +48,8 @@ impl Outcome {
 
     fn route(&self) -> Route<'_> {
         let route = Route::new(&self.instance, &self.tour);
-        Route { names: self.names.as_deref().or(route.names), ..route }
+        let is_start_chosen = self.report.instance.start.is_some();
+        Route { names: self.names.as_deref().or(route.names), is_start_chosen, ..route }
     }
 }
 

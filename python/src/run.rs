@@ -184,6 +184,7 @@ impl Run<'_> {
         let mut report = Report::new(instance, Path::new(instance.name()), facts, whole, machine, solution);
         report.begun_before(spent.as_secs_f64());
         report.add_route(instance, &solution.tour);
+        report.set_start(instance, self.start);
         Ok(report)
     }
 

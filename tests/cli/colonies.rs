@@ -16,6 +16,7 @@ tests! {
     or_3opt_is_for_ants_and_edges_with_a_direction,
     colonies_recombine_their_tours,
     lin_kernighan_moves_improve_ants_tours,
+    the_trace_ends_with_the_tour_that_is_reported,
 }
 
 fn every_form_of_ant_colony_system_gives_a_valid_tour() {
@@ -196,5 +197,21 @@ fn lin_kernighan_moves_improve_ants_tours() {
             .assert()
             .code(3)
             .stderr(contains("--local-search or-3opt or none"));
+    }
+}
+
+/// Two ants find no tour as short as the nearest-neighbour tour that limits the trails.
+fn the_trace_ends_with_the_tour_that_is_reported() {
+    let folder = Folder::new(300);
+    let path = folder.path("run.json");
+    for algorithm in ["mmas", "acs"] {
+        for iterations in ["1", "30"] {
+            let arguments = ["--ants", "2", "--iterations", iterations, "--backend", "cpu", "--quiet"];
+            let mut run = antwarp(&["solve", &folder.instance, "--algorithm", algorithm, "--json", &path]);
+            run.args(arguments).assert().success();
+            let report = json(&path);
+            let trace = report["trace"].as_array().unwrap();
+            assert_eq!(trace.last().unwrap()["cost"], report["cost"], "{algorithm} {iterations}");
+        }
     }
 }

@@ -41,14 +41,13 @@ impl Labels {
             labels.ids = Some(ids).filter(|ids| !ids.iter().copied().eq(1..=ids.len() as u32));
             labels.columns.insert(0, (Role::Id, column));
         } else if labels.names.is_some() {
-            // Nobody expects ids such as A-17 to be numbers.
+            // Nobody expects ids such as A-17 to be numbers, unless the caller chose them.
+            let is_chosen = table.chosen(Role::Id) == Some(column);
             let why = match is_number {
                 true => "a number appears in it twice",
                 false => "not all of its values are plain whole numbers",
             };
-            labels.warning = table
-                .grid
-                .has_numbers(column)
+            labels.warning = (is_chosen || table.grid.has_numbers(column))
                 .then(|| format!("{title} is ignored: {why}, and the places already have names"));
         } else if Naming::of(column).tells_apart(table) {
             labels.warning =

@@ -81,6 +81,7 @@ const STREETS: &[&str] = &[
     "straßenname",
     "strassenname",
     "rue",
+    "voie",
     "calle",
     "via",
     "straat",

@@ -420,6 +420,14 @@ fn a_missing_number_is_pointed_at_where_it_is_missing() {
 }
 
 #[test]
+fn chosen_ids_that_are_no_numbers_are_ignored_with_a_warning() {
+    let text = "order,name,x,y\nA-1,k,0,0\nA-2,l,0,9\nA-3,m,8,9\n";
+    assert_eq!(read(text).warnings.len(), 0);
+    let [warning] = &read_with(text, &columns(&[("id", "order")])).unwrap().warnings[..] else { panic!() };
+    assert!(warning.contains("is ignored: not all of its values are plain whole numbers"), "{warning}");
+}
+
+#[test]
 fn blanks_in_quoted_text_stay_and_those_around_it_do_not() {
     let text = "name, x, y\n\"B, \"\"b\"\"\", 1, 2\n  \"C\",3,4\n5\" pipe, 5, 6\n\"D\", 7, 8\n";
     assert_eq!(read(text).names.unwrap(), ["B, \"b\"", "C", "5\" pipe", "D"]);
