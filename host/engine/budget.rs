@@ -9,7 +9,7 @@ const GRACE: Duration = Duration::from_millis(20);
 /// The same after an interrupt, counted from the start of the work.
 const INTERRUPTED: Duration = Duration::from_millis(100);
 
-/// A batch of work.
+/// The size of a batch of work, and when the run ends.
 #[derive(Clone, Copy)]
 pub struct Budget<'a, C = i64> {
     /// Units of work to do, at least 1; the engine chooses the unit. They should take about a tenth of a second.
@@ -31,7 +31,7 @@ impl<C> Budget<'_, C> {
             || (self.deadline.is_interrupted() && started.elapsed() >= INTERRUPTED)
     }
 
-    /// Returns the iterations that are left after this many.
+    /// Returns the iterations that are left after this many; `u64::MAX` if they are not limited.
     pub fn left(&self, iterations: u64) -> u64 {
         self.deadline.stop.iterations.map_or(u64::MAX, |most| most.saturating_sub(iterations))
     }

@@ -25,7 +25,7 @@ pub struct Grace {
 }
 
 impl Grace {
-    /// Allows this much time.
+    /// Allows this much time from the moment when the interrupt is noticed.
     pub fn new(time: Duration) -> Grace {
         Grace { time, noticed: OnceLock::new() }
     }
@@ -84,7 +84,7 @@ impl<'a, C> Deadline<'a, C> {
         self.stop.before + self.begin.elapsed()
     }
 
-    /// Returns the time that is left; `None` if there is no limit.
+    /// Returns the time that is left; `None` if time is not limited.
     pub fn left(self) -> Option<Duration> {
         self.stop.time.map(|time| time.saturating_sub(self.elapsed()))
     }

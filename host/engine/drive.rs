@@ -77,12 +77,14 @@ pub trait Engine {
     fn part(&self) -> &'static str;
 }
 
-/// The status of an engine.
+/// The status of an engine. The cost of a tour is its internal one, here and in the other types of this module:
+/// [`Instance::cost`](antwarp_instance::Instance::cost) converts it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status<C = i64> {
-    /// Iterations so far; with chains, kicks of each of them.
+    /// Iterations so far, as the engine counts them: kicks of each chain, iterations of a colony, generations, iterations of each
+    /// walk.
     pub iterations: u64,
-    /// After how many of them the best result was found.
+    /// After how many of them the best result was found; 0 if before the first one.
     pub best_iteration: u64,
     /// The best cost so far; `None` before there is a solution.
     pub best_cost: Option<C>,
@@ -90,22 +92,22 @@ pub struct Status<C = i64> {
     pub cost: C,
     /// Tours built so far, or kicks of all chains.
     pub tours: u64,
-    /// Why it cannot continue, if it cannot.
+    /// Why it cannot continue; `None` if it can.
     pub ended: Option<StopReason>,
 }
 
-/// The progress reports of a run.
+/// The progress of a run, reported after a batch of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<C = i64> {
-    /// Iterations done.
+    /// Iterations so far; see [`Status::iterations`].
     pub iterations: u64,
     /// The best cost so far.
     pub best_cost: C,
     /// The best cost of the last iteration.
     pub iteration_cost: C,
-    /// Seconds since the start.
+    /// Seconds since the start of the run: with its preparation, and with the time before it continued from a checkpoint.
     pub seconds: f64,
-    /// Tours built, or kicks made.
+    /// Tours built so far, or kicks of all chains.
     pub tours: u64,
     /// The [part](Engine::part) of the engine that works now.
     pub part: &'static str,
@@ -118,7 +120,7 @@ pub struct Progress<C = i64> {
 /// Where a proof beside a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proving<C = i64> {
-    /// No tour costs less.
+    /// The best lower bound so far: no tour costs less.
     pub bound: C,
     /// The open nodes of the tree of branch and cut; 0 before there is a tree.
     pub open: u64,
@@ -131,17 +133,17 @@ pub struct Proving<C = i64> {
 pub struct Snapshot<C = i64, B = Vec<u32>> {
     /// How long it has taken so far.
     pub elapsed: Duration,
-    /// Iterations done.
+    /// Iterations so far; see [`Status::iterations`].
     pub iterations: u64,
-    /// The best result so far, and its cost.
+    /// The cost of the best result so far, and that result.
     pub best: (C, B),
-    /// The engine's state.
+    /// The engine's state, as [`Engine::save`] returned it.
     pub state: State,
 }
 
 /// Observes a run while it goes on. A closure observes its progress only.
 pub trait Observe<C = i64, B = Vec<u32>> {
-    /// Called after each batch of work.
+    /// Called after each batch of work, once there is a result.
     fn progress(&mut self, progress: &Progress<C>);
 
     /// Called before [`Observe::progress`] where several runs work at the same time, such as one on each GPU: with the last progress of
@@ -201,7 +203,7 @@ impl<C, B, F: FnMut(&Progress<C>)> Observe<C, B> for F {
 pub struct Better<C = i64> {
     /// Seconds since the start, at the end of the batch that found it.
     pub seconds: f64,
-    /// The cost.
+    /// The cost of the improved result.
     pub cost: C,
     /// The [part](Engine::part) of the engine that found it.
     pub part: &'static str,
@@ -214,13 +216,13 @@ pub struct Run<C, B> {
     pub status: Status<C>,
     /// The time of its preparation, before the first batch.
     pub setup: Duration,
-    /// The best result and its cost; `None` if it failed, or had to stop, before there was any.
+    /// The cost of the best result, and that result; `None` if the run failed, or had to stop, before there was any.
     pub best: Option<(C, B)>,
     /// Why it ended.
     pub stopped_by: StopReason,
-    /// What went wrong, if that ended it.
+    /// The error that ended it; always given with [`StopReason::Failure`], and only then.
     pub failure: Option<BackendError>,
-    /// How the work was laid out.
+    /// How the work was laid out: [`Engine::describe`].
     pub layout: String,
     /// Every improvement, starting with the initial cost if there is one.
     pub trace: Vec<Better<C>>,
@@ -235,7 +237,8 @@ const COMPLETE: Duration = Duration::from_secs(1);
 /// A batch that takes this long may be followed by one that outlasts the run, so improvements are copied back at once.
 const LONG: Duration = Duration::from_millis(400);
 
-/// Runs an engine until it is time to stop; except for the time limit and an interrupt, not before it has a solution.
+/// Runs an engine until it is time to stop; except for the time limit and an interrupt, not before it has a solution. An error ends
+/// the run too: it is in [`Run::failure`], beside the best result that could be kept.
 pub fn drive<C: Copy + PartialOrd, B>(
     engine: &mut dyn Engine<Cost = C, Best = B>,
     deadline: Deadline<'_, C>,
@@ -379,8 +382,9 @@ fn tell<C: Copy + PartialOrd, B>(
     Ok(())
 }
 
-/// Returns the units of the next batch, given how long those of this one took and how much time is left. They grow step by step,
-/// since the first ones include one-time work.
+/// Returns the units of the next batch, given how long those of this one took and how much time is left: as many as take a tenth of
+/// a second, or the time left if that is shorter; at least 1. They grow at most fourfold, since the first ones include one-time
+/// work.
 pub fn next_units(units: u64, done: u64, took: Duration, left: Option<Duration>) -> u64 {
     let goal = left.map_or(BATCH, |left| left.min(BATCH)).as_secs_f64();
     let each = took.as_secs_f64() / done.max(1) as f64;

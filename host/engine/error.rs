@@ -61,7 +61,7 @@ pub enum BackendError {
         /// The message of the driver's compiler.
         log: String,
     },
-    /// A buffer or the whole colony does not fit.
+    /// Something does not fit in a GPU's memory or in main memory.
     #[error(
         "not enough {place} memory for {what}: {needed} are needed, but {free}. Use {remedy}, or the other backend"
     )]
@@ -98,10 +98,10 @@ pub enum BackendError {
     /// A launch was still running when the time was up, and the device's data are not available until it ends.
     #[error("the GPU is still busy with a launch that outlasted the run")]
     Busy,
-    /// The requested number of warps is not possible.
+    /// The requested number of warps, the first number, is not possible; the second is the most.
     #[error("{0} warps per ant are not possible: choose 1 to {1}")]
     Warps(u32, u32),
-    /// The requested number of CPU threads is not possible.
+    /// The requested number of CPU threads, the first number, is not possible; the second is the most.
     #[error(
         "{0} threads that wait for each other are not possible: `walks` times `blocks` must be at most {1}"
     )]

@@ -16,11 +16,11 @@ const MOST_WAITING: usize = 8;
 /// A tour in transit, in the instance's numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voyager {
-    /// The island that found it.
+    /// The number of the island that found it.
     pub from: u32,
-    /// Its length, as stated by that island.
+    /// Its internal cost, as stated by that island.
     pub cost: i64,
-    /// Its nodes.
+    /// Its nodes, in the order in which it visits them.
     pub tour: Vec<u32>,
 }
 
@@ -82,12 +82,13 @@ impl Post {
         self.is_silent.load(Ordering::Relaxed)
     }
 
-    /// Leaves a better tour of the run, which replaces one that was not collected yet.
+    /// Leaves a better tour of the run with its internal cost, in the instance's numbering; it replaces one that was not collected
+    /// yet.
     pub fn send(&self, cost: i64, tour: Vec<u32>) {
         *lock(&self.sent) = Some(Arc::new(Voyager { from: self.island, cost, tour }));
     }
 
-    /// Returns the tour to send to the others.
+    /// Takes the tour to send to the others; `None` if there is no new one.
     pub fn collect(&self) -> Option<Arc<Voyager>> {
         lock(&self.sent).take()
     }
@@ -103,7 +104,7 @@ impl Post {
         arrived.push_back(voyager);
     }
 
-    /// Returns the tours that have arrived since the last call, oldest first.
+    /// Takes the tours that have arrived since the last call, oldest first.
     pub fn arrivals(&self) -> Vec<Arc<Voyager>> {
         lock(&self.arrived).drain(..).collect()
     }

@@ -21,13 +21,13 @@ pub const NODES: u32 = 8 * LOOKED_AT;
 pub struct Spec {
     /// The moves; `None`: Lin-Kernighan moves.
     pub local_search: Option<LocalSearch>,
-    /// Number of tours.
+    /// Number of tours that are worked on at the same time.
     pub chains: u32,
     /// Maximum number of trials of a tour per round.
     pub trials: u32,
-    /// Initial tours, concatenated; if empty, all start along the problem's numbering.
+    /// Initial tours in the problem's numbering, concatenated; if empty, all start along that numbering.
     pub starts: Vec<u32>,
-    /// Length of the shortest of them.
+    /// Internal cost of the shortest initial tour.
     pub start_cost: i64,
     /// Whether CPU threads kick each tour in its array, by moves of three edges, rather than by trials: several tours that are to be
     /// crossed. Backends on GPUs ignore it.
@@ -58,13 +58,13 @@ impl Spec {
 /// The number of tours that chained Lin-Kernighan works on, and of trials of each per round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Number of tours.
+    /// Number of tours that are worked on at the same time.
     pub chains: u32,
     /// Trials of a tour per round.
     pub trials: u32,
 }
 
-/// The progress of chained Lin-Kernighan.
+/// The progress of chained Lin-Kernighan; lengths are internal costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
     /// Length of the shortest of the current tours.
@@ -110,13 +110,22 @@ pub trait LinKernighan {
     /// Runs these rounds.
     ///
     /// If a round can take long, `enough` is regularly asked whether to end it early.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn run(&mut self, rounds: &[TrialRound], enough: Enough) -> Result<Reached, BackendError>;
 
     /// Makes some trials of a round for the only tour, without changing it. Makes fewer if `enough` asks to stop.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn find(&mut self, round: TrialRound, trials: Range<u32>, enough: Enough) -> Result<Found, BackendError>;
 
     /// Makes those changes found by the trials of a round that can be made together: of one run or several, but all with the same
     /// tour.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn make(&mut self, round: TrialRound, found: &mut [Found]) -> Result<(), BackendError>;
 
     /// Returns the progress, once pending work is done; the best tour so far is kept.
@@ -139,7 +148,7 @@ pub trait LinKernighan {
     /// If it cannot be copied from the device.
     fn best_tour(&mut self) -> Result<Vec<u32>, BackendError>;
 
-    /// Returns all current tours, concatenated.
+    /// Returns all current tours, concatenated, in the problem's numbering.
     ///
     /// # Errors
     /// If they cannot be copied from the device.

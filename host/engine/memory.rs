@@ -3,7 +3,7 @@
 use super::BackendError;
 use antwarp_instance::memory::{Shortage, check, or_fail};
 
-/// Creates the error that this many bytes are not available.
+/// Creates the error that `needed` bytes of main memory for `what` are not available.
 pub fn short_of_memory(what: &str, needed: usize) -> BackendError {
     no_room(what, Shortage::of(needed as u64))
 }
@@ -18,7 +18,10 @@ fn no_room(what: &str, shortage: Shortage) -> BackendError {
     }
 }
 
-/// Allocates `len` elements, or returns an error if they do not fit.
+/// Allocates `len` elements, all with the default value.
+///
+/// # Errors
+/// If they do not fit in main memory; `what` names them in the error.
 pub fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, BackendError> {
     // Check for room first; `vec!` then provides zeros that no thread needs to write.
     let mut room = Vec::<T>::new();
@@ -28,7 +31,10 @@ pub fn allocate<T: Clone + Default>(what: &str, len: usize) -> Result<Vec<T>, Ba
     Ok(vec![T::default(); len])
 }
 
-/// Checks that data of this size fits as a whole.
+/// Checks that `needed` bytes fit in main memory as a whole.
+///
+/// # Errors
+/// If they do not; `what` names them in the error.
 pub fn check_memory(what: &str, needed: usize) -> Result<(), BackendError> {
     check(needed as u64).map_err(|shortage| no_room(what, shortage))
 }

@@ -35,6 +35,9 @@ const MOST_IDS: usize = 1 << 25;
 const BYTES_PER_NODE: usize = 200;
 
 /// An instance as engines see it: nodes renumbered along a short tour, candidate lists, distances.
+///
+/// Nodes are numbered from 0 along that start tour, except where the numbering of the instance is mentioned. Lengths and distances
+/// are internal costs.
 #[derive(Clone)]
 pub struct Problem {
     order: Vec<u32>,
@@ -253,8 +256,8 @@ fn renumbered(matrix: &[i32], order: &[u32]) -> Vec<i32> {
 }
 
 impl Problem {
-    /// Prepares an instance with `k` candidates per node, or all nodes as candidates, and `neighbors` of each for local search, or
-    /// as many as ants use by default.
+    /// Prepares an instance with `k` candidates per node, or all nodes as candidates if that is `None` or 0, and `neighbors` of
+    /// each for local search, or as many as ants use by default. Numbers above n - 1 count as n - 1.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -299,12 +302,13 @@ impl Problem {
         Ok(Some(Problem::along(instance, &near, (wanted, listed, neighbors), order)))
     }
 
-    /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour.
+    /// Prepares an instance whose nodes have these neighbours, renumbered along a start tour. Both are given in the instance's
+    /// numbering; the lists of candidates are empty.
     pub fn for_search(instance: &Instance, near: &NeighborLists, start: Vec<u32>) -> Problem {
         Problem::along(instance, near, (0, 0, near.k), start)
     }
 
-    /// Returns the same problem with these neighbours for local search.
+    /// Returns the same problem with these neighbours for local search, given in the instance's numbering.
     pub fn with_neighbors(&self, near: &NeighborLists) -> Problem {
         let neighbors = rows(near, (&self.order, &parallel::inverse(&self.order)), 0..near.k);
         Problem { search_k: near.k as u32, neighbors, ..self.clone() }
@@ -435,7 +439,7 @@ impl Problem {
         &self.neighbors
     }
 
-    /// Returns the number of reserve neighbours per node, after its candidates.
+    /// Returns the number of reserve neighbours per node, which come after its candidates.
     pub fn reserve(&self) -> u32 {
         self.reserve
     }
@@ -465,17 +469,17 @@ impl Problem {
         &self.places
     }
 
-    /// Returns the coordinates, if distances come from them.
+    /// Returns the coordinates of the nodes, scaled as in [`Instance::points`]; empty if distances come from a matrix.
     pub fn points(&self) -> &[[f64; 3]] {
         &self.points
     }
 
-    /// Returns the distance matrix, if distances come from it.
+    /// Returns the distance matrix, n x n, row by row; empty if distances come from coordinates.
     pub fn matrix(&self) -> &[i32] {
         &self.matrix
     }
 
-    /// Returns the distance function, if there is one.
+    /// Returns the distance function; `None` if distances come from a matrix.
     pub fn metric(&self) -> Option<Metric> {
         self.metric
     }
@@ -510,7 +514,7 @@ impl Problem {
         matrix
     }
 
-    /// Returns the distance of each of [`Problem::neighbors`].
+    /// Returns the distance of each of [`Problem::neighbors`], in the same order.
     pub fn neighbor_lengths(&self) -> Vec<i32> {
         let k = (self.search_k as usize).max(1);
         let mut lengths = vec![0; self.neighbors.len()];
@@ -524,7 +528,7 @@ impl Problem {
         lengths
     }
 
-    /// Returns the distance from each node to the next one along the start tour, or [`FIXED`].
+    /// Returns the distance from each node to the next one along the start tour, from the last node to the first, or [`FIXED`].
     pub fn step_lengths(&self) -> Vec<i32> {
         let n = self.n();
         let length = |node: usize| {
@@ -566,7 +570,7 @@ impl Problem {
     }
 
     /// Returns the matrix that local search uses: that of [reduced](Problem::reduced) lengths if there is one, else
-    /// [`Problem::matrix`].
+    /// [`Problem::matrix`]; n x n, row by row, or empty.
     pub fn search_matrix(&self) -> &[i32] {
         if self.is_reduced() { &self.search_matrix } else { &self.matrix }
     }
@@ -576,7 +580,7 @@ impl Problem {
         Distances { matrix: self.search_matrix().as_ptr(), ..self.distances() }
     }
 
-    /// Returns the length of a tour in the problem's numbering; `None` if it is not a valid tour.
+    /// Returns the length of a closed tour in the problem's numbering; `None` if it does not visit every node once.
     pub fn length(&self, tour: &[u32]) -> Option<i64> {
         let n = self.order.len();
         if tour.len() != n || !parallel::is_permutation(tour) {
@@ -589,7 +593,10 @@ impl Problem {
         Some(parallel::sum(n, 1 << 12, &step))
     }
 
-    /// Converts a tour to the instance's numbering.
+    /// Converts a tour, or a part of one, to the instance's numbering.
+    ///
+    /// # Panics
+    /// If a node does not exist.
     pub fn original(&self, tour: &[u32]) -> Vec<u32> {
         tour.iter().map(|&v| self.order[v as usize]).collect()
     }

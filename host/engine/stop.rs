@@ -25,16 +25,16 @@ use super::Status;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stop<C = i64> {
-    /// Wall-clock time, preparation included.
+    /// Wall-clock time since the start of the run, preparation and [`Stop::before`] included. `None` is no limit, here and below.
     pub time: Option<Duration>,
     /// The part of the time that has passed already, where a run continues from a checkpoint.
     pub before: Duration,
-    /// Number of iterations.
+    /// Number of iterations, as [`Status::iterations`] counts them.
     pub iterations: Option<u64>,
     /// A tour with at most this internal cost ([`Instance::inside`](antwarp_instance::Instance::inside)), or a solution of this
     /// cost.
     pub target: Option<C>,
-    /// Iterations without improvement.
+    /// Number of iterations without improvement after which a run ends.
     pub stagnation: Option<u64>,
     /// Whether a run ends by itself once it no longer expects to find anything better. Only chained Lin-Kernighan knows that, where
     /// it restarts.
@@ -116,12 +116,12 @@ impl<C> Stop<C> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Returns why a run [is over](Stop::is_over).
+    /// Returns why a run [is over](Stop::is_over): an interrupt if there was one, else the time.
     pub fn ended_by(&self) -> StopReason {
         if self.is_interrupted() { StopReason::Interrupt } else { StopReason::Time }
     }
 
-    /// Returns the limits for a run that starts this much later.
+    /// Returns the limits for a run that starts this much later: its time is shorter, but not negative.
     pub fn spent(&self, time: Duration) -> Stop<C>
     where
         C: Copy,
@@ -138,7 +138,8 @@ impl<C> Stop<C> {
 }
 
 impl<C: Copy + PartialOrd> Stop<C> {
-    /// Returns whether and why a run stops at this point.
+    /// Returns why a run stops at this point; `None` if it goes on. The `elapsed` time includes [`Stop::before`]. If there are
+    /// several reasons, the first of these is returned: target, interrupt, iterations, stagnation, time.
     pub fn reason(&self, elapsed: Duration, status: &Status<C>) -> Option<StopReason> {
         let at_least = |limit: Option<u64>, value: u64| limit.is_some_and(|l| value >= l);
         let is_reached = |target: C| status.best_cost.is_some_and(|best| best <= target);

@@ -40,13 +40,13 @@ use tree::FRACTION;
 /// A lower bound on the length of every tour.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bound {
-    /// The bound: no tour is shorter.
+    /// The bound: no tour has a lower internal cost. [`Instance::lower_bound`] converts it.
     pub length: i64,
     /// Number of minimum spanning trees computed.
     pub trees: u32,
     /// Number of edges that were missing from the sparse graph but that the tree needs.
     pub priced_in: usize,
-    /// Seconds to compute it.
+    /// Seconds of wall-clock time that its computation took.
     pub seconds: f64,
 }
 
@@ -75,7 +75,7 @@ const BYTES_PER_NODE: usize = 320;
 /// Most nodes of an instance without directions whose bound makes use of ends and fixed edges: it is computed by a matrix.
 const MOST_SHAPED: usize = 3000;
 
-/// Returns whether [`held_karp`] can compute a bound: not for open paths of more than 3,000 places or with as large a matrix.
+/// Returns whether [`held_karp`] can compute a bound: not if tours are open paths without directions over more than 3,000 nodes.
 pub fn is_possible(instance: &Instance) -> bool {
     instance.ends().is_none() || !instance.is_symmetric() || instance.len() <= MOST_SHAPED
 }
@@ -109,7 +109,7 @@ fn closed(instance: &Instance) -> Option<(Instance, i64)> {
     Some((Instance::from_matrix(inner.name(), matrix).ok()?, form.offset() + left_out))
 }
 
-/// Returns the bytes that [`held_karp`] needs in addition to the instance.
+/// Returns the bytes of main memory that [`held_karp`] needs in addition to the instance.
 pub fn memory(instance: &Instance) -> usize {
     let n = instance.len();
     if instance.is_symmetric() {

@@ -25,6 +25,9 @@ pub trait Colony {
     /// Runs `iterations` more iterations, or fewer if the target is reached; returns the state afterwards.
     ///
     /// If an iteration can take long, `enough` is regularly asked whether to end it with the tours that are complete.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn run(&mut self, iterations: u32, enough: Enough) -> Result<ColonyState, BackendError>;
 
     /// Returns the best tour so far, in the problem's numbering.
@@ -62,6 +65,9 @@ pub trait Colony {
     fn restore(&mut self, state: &mut State) -> Result<ColonyState, BackendError>;
 
     /// Returns the time spent in each part since the last call; iterations are timed from the first call on.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn phases(&mut self) -> Result<Phases, BackendError>;
 
     /// Describes the layout of the colony: variant, threads per ant, memory.

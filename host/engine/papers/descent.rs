@@ -75,6 +75,9 @@ pub trait Descent {
     /// the target is reached; returns the state afterwards.
     ///
     /// If a pass can take long, `enough` is regularly asked whether to stop before the next one.
+    ///
+    /// # Errors
+    /// If the backend fails.
     fn run(&mut self, passes: u32, temperature: f32, enough: Enough) -> Result<DescentState, BackendError>;
 
     /// Returns the shortest tour, of length [`DescentState::least`], in the problem's numbering.

@@ -38,7 +38,7 @@ pub enum Start {
 }
 
 impl Start {
-    /// All start tours.
+    /// All ways to construct a start tour.
     pub const ALL: [Start; 5] =
         [Start::NearestNeighbor, Start::Greedy, Start::QuickBoruvka, Start::SpaceFilling, Start::Random];
 }
