@@ -59,6 +59,9 @@ pub fn place(path: &Path) -> io::Result<Place> {
 }
 
 /// Checks that a file can be written, without changing anything.
+///
+/// # Errors
+/// If it cannot be written.
 #[cfg(feature = "cli")]
 pub fn check(path: &Path) -> Result<()> {
     let check = || {
@@ -71,18 +74,27 @@ pub fn check(path: &Path) -> Result<()> {
     check().map_err(|cause| InstanceError::write(path, cause))
 }
 
-/// Creates an empty file, to be replaced by [`write()`]; an error of the kind `AlreadyExists` if there is anything by this name.
+/// Creates an empty file, to be replaced by [`write()`].
+///
+/// # Errors
+/// If it cannot be created; of the kind `AlreadyExists` if there is anything by this name.
 #[cfg(feature = "cli")]
 pub fn claim(path: &Path) -> io::Result<()> {
     File::create_new(path).map(drop)
 }
 
 /// Writes a temporary file next to `path`, then moves it there. Devices and pipes are written to directly.
+///
+/// # Errors
+/// If `content` fails or the file cannot be written: then an old file stays.
 pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     begin(path, content).map(drop)
 }
 
 /// Writes a file like [`write()`], and returns it for appending.
+///
+/// # Errors
+/// As [`write()`].
 pub fn begin(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Growing> {
     let written = place(path).and_then(|place| match place {
         Place::File(file) => replace(&file, content),

@@ -14,14 +14,14 @@ use super::qaplib::Qap;
 /// A published tour length, or the published cost of a solution of another problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestKnown {
-    /// The length or cost.
+    /// The length of a tour, as [`Instance::check_tour`] returns it, or the cost of a solution, as [`Qap::cost`] does.
     pub cost: i64,
     /// Whether it is proven to be optimal.
     pub proven: bool,
 }
 
 impl Instance {
-    /// Returns the best published tour length.
+    /// Returns the best published tour length; `None` if none is listed here.
     ///
     /// A name alone does not identify an instance: an optimum stops a run, and that of another instance would stop it far too
     /// early. So the data must also match the published instance.
@@ -46,7 +46,7 @@ impl Instance {
 }
 
 impl Qap {
-    /// Returns the best published cost, found in the same way as for an instance.
+    /// Returns the best published cost, found in the same way as for an instance; `None` if none is listed here.
     pub fn best_known(&self) -> Option<BestKnown> {
         let entry = QAPLIB.iter().find(|entry| {
             entry.0.eq_ignore_ascii_case(&self.name) && entry.1 == self.n && entry.4 == self.fingerprint()

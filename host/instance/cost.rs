@@ -40,7 +40,7 @@ impl Cost {
         }
     }
 
-    /// Returns the largest whole number that is not above it, limited to 64 bits.
+    /// Returns the largest whole number that is not above it; the nearest one of 64 bits if it has more.
     pub fn floor(self) -> i64 {
         match self {
             Cost::Whole(cost) => cost,
@@ -49,7 +49,7 @@ impl Cost {
         }
     }
 
-    /// Returns how much higher it is than `other`, in percent of that; `None` if that is meaningless.
+    /// Returns how much higher it is than `other`, in percent of that; `None` if they differ and `other` is not above 0.
     pub fn percent_above(self, other: Cost) -> Option<f64> {
         let difference = match (self, other) {
             (Cost::Whole(one), Cost::Whole(other)) => (i128::from(one) - i128::from(other)) as f64,

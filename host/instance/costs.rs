@@ -21,7 +21,7 @@ impl Instance {
         *self.scale() == Scale::NONE
     }
 
-    /// Returns the internal cost unit in the user's unit.
+    /// Returns what an internal cost of 1 is in the user's unit.
     pub fn resolution(&self) -> f64 {
         match self.scale() {
             Scale::Decimal { decimals, .. } => 1.0 / 10_f64.powi(*decimals as i32),
@@ -29,7 +29,8 @@ impl Instance {
         }
     }
 
-    /// Returns the coordinates of all points as given: on a sphere, longitudes and latitudes.
+    /// Returns the coordinates of all points as given: on a sphere, longitudes and latitudes in degrees. `None` if distances come
+    /// from a matrix.
     pub fn given_points(&self) -> Option<Vec<[f64; 3]>> {
         let points = self.points()?;
         Some(match self.display_points().filter(|_| self.metric() == Some(Metric::Sphere)) {
@@ -52,7 +53,8 @@ impl Instance {
         if nodes == 1 || self.ends().is_some() { nodes - 1 } else { nodes }
     }
 
-    /// Returns the edges of a tour.
+    /// Returns the edges of a tour, in its order and direction: n of a closed tour, the last one back to the first node; n - 1 of
+    /// an open path; none of a single node.
     pub fn edges<'t>(&self, tour: &'t [u32]) -> impl Iterator<Item = (u32, u32)> + use<'t> {
         let count = self.steps() as usize;
         (0..count).map(|at| (tour[at], tour[if at + 1 == tour.len() { 0 } else { at + 1 }]))
@@ -180,7 +182,10 @@ impl Instance {
         self.edges(tour).map(length).sum()
     }
 
-    /// Returns the forbidden edges of a tour.
+    /// Returns the forbidden edges of a tour, in its order.
+    ///
+    /// # Panics
+    /// If it is not a tour of the instance.
     pub fn forbidden_steps(&self, tour: &[u32]) -> Vec<(u32, u32)> {
         if self.forbidden().is_none() {
             return Vec::new();

@@ -22,7 +22,7 @@ const SIZES: [(&str, usize, Option<i64>); 9] = [
 /// The highest accepted instance number: beyond it, seeds would collide with those of other sizes.
 const LAST: usize = 9;
 
-/// Generates the instance with this name; `None` if the name does not belong to the family.
+/// Generates the instance with this name, as in `E10k.0`; `None` if the name does not belong to the family.
 pub fn by_name(name: &str) -> Option<Instance> {
     let (n, seed) = size_and_seed(name)?;
     let points = points(n, seed).collect();

@@ -19,8 +19,9 @@ const NEGLIGIBLE: f64 = 1e-9;
 /// Steps of the power iteration. It does not have to converge if two directions are equally long: any two of that plane are right.
 const STEPS: usize = 100;
 
-/// Returns a place in the plane for each node, whose distances are about the costs. Returns `None` if no places fit, if costs depend on
-/// the direction, or if the instance has ends, or fixed or forbidden edges.
+/// Returns a place in the plane for each node, whose distances are about the internal costs of a matrix. Returns `None` if no
+/// places fit, if distances come from coordinates, if costs depend on the direction, or if the instance has ends, or fixed or
+/// forbidden edges.
 pub fn embedded(instance: &Instance) -> Option<Vec<[f64; 2]>> {
     let Distances::Matrix(matrix) = instance.distances() else { return None };
     let is_special =

@@ -47,7 +47,7 @@ pub enum InstanceError {
 }
 
 impl InstanceError {
-    /// The remedy.
+    /// Returns what to do about it; the message of the error does not contain that.
     pub fn remedy(&self) -> &str {
         match self {
             InstanceError::Write { .. } => {
@@ -116,7 +116,7 @@ pub struct SyntaxError {
     pub problem: String,
     /// Column of the first wrong byte, from 1.
     pub column: usize,
-    /// The remedy.
+    /// What to do about it.
     pub help: String,
     source_line: SourceLine,
     /// The range of the wrong bytes in the text that is shown.
@@ -129,7 +129,8 @@ impl SyntaxError {
         &self.source_line.file
     }
 
-    /// Returns the line of the wrong place, or for a long line the part around it, and the range of the wrong bytes in that text.
+    /// Returns the line of the wrong place, or for a long line the part around it, and the range of the wrong bytes in that text,
+    /// as for slices.
     pub fn text(&self) -> (&str, Range<usize>) {
         (&self.source_line.text, self.span.clone())
     }
@@ -154,9 +155,9 @@ const CONTEXT: usize = 60;
 /// The bytes of a file, used to locate errors.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
-    /// Its name in messages.
+    /// The name of the file in messages.
     pub file: &'a str,
-    /// All bytes.
+    /// All bytes of the file, or of a line of it.
     pub bytes: &'a [u8],
 }
 
@@ -229,7 +230,7 @@ pub enum TourError {
     OutOfRange {
         /// The node.
         node: u32,
-        /// Its position in the tour.
+        /// Its position in the tour, from 0.
         position: usize,
         /// The last node of the instance.
         last: u32,
@@ -239,7 +240,7 @@ pub enum TourError {
     Repeated {
         /// The node that is repeated.
         node: u32,
-        /// The position where it appears for the second time.
+        /// The position, from 0, where it appears for the second time.
         position: usize,
         /// The first node that is missing.
         missing: u32,

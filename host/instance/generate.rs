@@ -20,10 +20,11 @@ fn check_size(name: &str, n: usize) -> Result<()> {
     memory::check((n * size_of::<[f64; 3]>()) as u64).map_err(no_room)
 }
 
-/// Generates `n` cities uniformly in a square.
+/// Generates `n` cities uniformly in a square: their coordinates are whole numbers from 0 to 999,999, their distances
+/// [`Metric::Euc2d`].
 ///
 /// # Errors
-/// If `n` is 0, or they do not fit in memory.
+/// If `n` is 0 or above 2,147,483,647, or they do not fit in memory.
 pub fn uniform(n: usize, seed: u64) -> Result<Instance> {
     let name = format!("uniform-{n}-{seed}");
     check_size(&name, n)?;
@@ -32,7 +33,8 @@ pub fn uniform(n: usize, seed: u64) -> Result<Instance> {
     Instance::from_points(name, Metric::Euc2d, points)
 }
 
-/// Generates `n` cities around `clusters` centres in a square, normally distributed about each.
+/// Generates `n` cities around `clusters` centres in the square of [`uniform`], normally distributed about each with the standard
+/// deviation 1,000,000 / sqrt(n). Coordinates are rounded to whole numbers, and may lie outside of the square.
 ///
 /// # Errors
 /// If there are no cities or no clusters, or the cities do not fit in memory.

@@ -24,12 +24,12 @@ impl Shortage {
         Shortage { needed, free: available() }
     }
 
-    /// Returns the number of bytes needed, formatted.
+    /// Returns the number of bytes needed, formatted by [`bytes`].
     pub fn needed(&self) -> String {
         bytes(self.needed)
     }
 
-    /// Says how many bytes are free.
+    /// Returns how much is free, as in `1.00 GiB are free`; `not enough is free` if that is unknown.
     pub fn free(&self) -> String {
         self.free.map_or_else(|| "not enough is free".to_string(), |free| format!("{} are free", bytes(free)))
     }
@@ -44,7 +44,11 @@ impl fmt::Display for Shortage {
 /// Number of bytes below which checking is not worthwhile.
 const LITTLE: u64 = 1 << 20;
 
-/// Checks that data of this size fits as a whole: a system that overcommits would grant each array and then kill the process.
+/// Checks that `needed` bytes fit in main memory as a whole: a system that overcommits would grant each array and then kill the
+/// process. Less than a mebibyte always fits, and so does anything where the system does not say how much is free.
+///
+/// # Errors
+/// If they do not fit.
 pub fn check(needed: u64) -> Result<(), Shortage> {
     if needed < LITTLE {
         return Ok(());
@@ -56,6 +60,9 @@ pub fn check(needed: u64) -> Result<(), Shortage> {
 }
 
 /// Reserves room for this many more elements, and if possible for half of the current number, so that growing stays cheap.
+///
+/// # Errors
+/// If there is no room for them.
 pub fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
     if all.capacity() - all.len() >= more {
         return Ok(());
@@ -82,6 +89,9 @@ const STACK: u64 = (2 << 20) + (64 << 10);
 
 /// Checks that there is address space for this many more threads, whose stacks take addresses but little memory. A running thread
 /// without room would end the process.
+///
+/// # Errors
+/// If there is less address space than they need.
 pub fn check_threads(count: u32) -> Result<(), Shortage> {
     let needed = u64::from(count) * STACK;
     let read = |path: &str| read_to_string(path).unwrap_or_default();

@@ -22,12 +22,12 @@ pub enum Kind {
     Atsp,
 }
 
-/// The ends of an open path; an end that is not given may be any node.
+/// The ends of an open path; an end that is `None` may be any node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// The first node.
+    /// The first node of the path, numbered from 0.
     pub start: Option<u32>,
-    /// The last one.
+    /// The last node of the path, numbered from 0.
     pub end: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ pub enum Distances {
         /// (x, y, z) of each node; z is 0 in the plane.
         points: Vec<[f64; 3]>,
     },
-    /// The distance from i to j is at index `i * n + j`.
+    /// A matrix of internal costs: the distance from i to j is at index `i * n + j`.
     Matrix(Vec<i32>),
 }
 
@@ -118,7 +118,12 @@ const GRAIN: usize = 1 << 12;
 const MOST_DECIMALS: u32 = 9;
 
 impl Instance {
-    /// Creates an instance from these points; in the plane, z is treated as 0.
+    /// Creates an instance from these points with the distances of a metric, which are whole numbers; in the plane, z is treated as
+    /// 0.
+    ///
+    /// # Errors
+    /// If there are no points, a coordinate is not finite, a latitude or longitude is not on the earth, or the points extend so far
+    /// that distances could exceed 32 bits.
     pub fn from_points(
         name: impl Into<String>,
         metric: Metric,
@@ -141,6 +146,9 @@ impl Instance {
     }
 
     /// Creates an instance from a square matrix, row by row: asymmetric if the matrix is. The diagonal is ignored.
+    ///
+    /// # Errors
+    /// If the matrix is not square, has no rows, or has a negative distance outside of the diagonal.
     pub fn from_matrix(name: impl Into<String>, mut matrix: Vec<i32>) -> Result<Instance> {
         let name = name.into();
         let n = square_root(&name, matrix.len())?;
@@ -348,7 +356,7 @@ impl Instance {
         self
     }
 
-    /// Returns what was read and how it was interpreted; `None` if the instance is not from a file.
+    /// Returns what was read and how it was interpreted; `None` unless the instance was read from a file.
     pub fn reading(&self) -> Option<&str> {
         self.notes.reading.as_deref()
     }
@@ -358,17 +366,17 @@ impl Instance {
         &self.notes.warnings
     }
 
-    /// Returns the name of a node in the file, or else its number there.
+    /// Returns the name of a node, or else its [number](Instance::id) in the file.
     pub fn label(&self, node: u32) -> String {
         self.names.as_ref().map_or_else(|| self.id(node).to_string(), |names| names[node as usize].clone())
     }
 
-    /// Returns the names of the nodes in the file.
+    /// Returns the names of the nodes, in the order of their numbers; `None` if they have none.
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
 
-    /// Returns the unit of costs.
+    /// Returns the unit of the costs that the user sees; [`Instance::resolution`] says what an internal cost of 1 is in it.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -377,7 +385,7 @@ impl Instance {
         &self.scale
     }
 
-    /// Returns the internal cost of forbidden edges, if there are any.
+    /// Returns the internal cost of forbidden edges; `None` if there are none.
     pub fn forbidden(&self) -> Option<i32> {
         self.forbidden
     }
@@ -534,7 +542,7 @@ impl Instance {
         self
     }
 
-    /// Returns the instance with a place in a picture for each node.
+    /// Returns the instance with a place in a picture for each node: x to the right, y upwards.
     ///
     /// # Panics
     /// If there is not one place per node.
@@ -555,7 +563,7 @@ impl Instance {
     }
 
     /// Returns the instance with edges that tours must use: in the given direction unless the instance
-    /// [is symmetric](Instance::is_symmetric).
+    /// [is symmetric](Instance::is_symmetric). [`Instance::check_shape`] says whether a tour can have all of them.
     ///
     /// # Panics
     /// If an edge joins a node that does not exist.
@@ -576,7 +584,7 @@ impl Instance {
         self
     }
 
-    /// Returns the ends of its tours, if they are open paths.
+    /// Returns the ends of its tours if they are open paths; `None` if they are closed.
     pub fn ends(&self) -> Option<Ends> {
         self.ends
     }
@@ -656,7 +664,7 @@ impl Instance {
         self.kind == Kind::Tsp || self.metric().is_some()
     }
 
-    /// Returns the function of its coordinates, if its distances come from one.
+    /// Returns the function of its coordinates; `None` if its distances come from a matrix.
     pub fn metric(&self) -> Option<Metric> {
         match self.distances {
             Distances::Points { metric, .. } => Some(metric),
@@ -664,7 +672,8 @@ impl Instance {
         }
     }
 
-    /// Returns the coordinates, if its distances come from them.
+    /// Returns the coordinates of all nodes; `None` if its distances come from a matrix. Where lengths are not rounded, these are
+    /// scaled: [`Instance::given_points`] returns them as they were given.
     pub fn points(&self) -> Option<&[[f64; 3]]> {
         match &self.distances {
             Distances::Points { points, .. } => Some(points),
@@ -672,7 +681,7 @@ impl Instance {
         }
     }
 
-    /// Returns the distance matrix, row by row, if its distances come from one.
+    /// Returns the distance matrix, n x n internal costs, row by row; `None` if its distances come from coordinates.
     pub fn matrix(&self) -> Option<&[i32]> {
         match &self.distances {
             Distances::Points { .. } => None,
@@ -680,7 +689,8 @@ impl Instance {
         }
     }
 
-    /// Returns the places to draw the nodes at, x to the right and y upwards, if known.
+    /// Returns the places to draw the nodes at, x to the right and y upwards; `None` if the instance has neither such places nor
+    /// coordinates.
     pub fn display_points(&self) -> Option<Vec<[f64; 2]>> {
         if self.display.is_some() {
             return self.display.clone();
@@ -692,7 +702,8 @@ impl Instance {
         Some(points.iter().map(|p| place(p).map(|c| scaled(c, exponent))).collect())
     }
 
-    /// Returns the longitude and latitude of each node, in decimal degrees, if they are places on the globe.
+    /// Returns the longitude and latitude of each node, in this order, in decimal degrees; `None` if they are not places on the
+    /// globe.
     pub fn degrees(&self) -> Option<Vec<[f64; 2]>> {
         match &self.distances {
             Distances::Points { metric: metric @ (Metric::Geo | Metric::Geom), points } => {
@@ -707,27 +718,28 @@ impl Instance {
         }
     }
 
-    /// Returns the edges that a tour must use. Their lengths count.
+    /// Returns the edges that a tour must use, as pairs of nodes from 0. Their lengths count.
     pub fn fixed_edges(&self) -> &[(u32, u32)] {
         &self.fixed_edges
     }
 
-    /// Returns the number of a node in the instance's file; 1 to n unless the file says otherwise.
+    /// Returns the number of a node in the instance's file: its own number plus 1 unless the file says otherwise.
     pub fn id(&self, node: u32) -> u32 {
         self.ids.as_ref().map_or(node + 1, |ids| ids[node as usize])
     }
 
-    /// Returns the numbers of all nodes, unless they are 1 to n.
+    /// Returns the numbers of all nodes in the file; `None` if they are 1 to n.
     pub fn ids(&self) -> Option<&[u32]> {
         self.ids.as_deref()
     }
 
-    /// Returns the mapping from those numbers to nodes.
+    /// Returns the mapping from the numbers in the file to nodes.
     pub fn node_numbers(&self) -> NodeNumbers {
         NodeNumbers::new(self.len, self.ids())
     }
 
-    /// Returns the distance from node `i` to node `j`.
+    /// Returns the distance from node `i` to node `j`, an internal cost; [`Instance::edge_cost`] returns the cost in the user's
+    /// unit.
     ///
     /// # Panics
     /// If a node does not exist.
@@ -746,8 +758,11 @@ impl Instance {
         }
     }
 
-    /// Checks that a list visits every node once, and returns the internal cost of the tour. [`Instance::tour_cost`] returns the
-    /// cost in the user's unit.
+    /// Checks that a list visits every node once, and returns the internal cost of the tour; [`Instance::tour_cost`] returns the
+    /// cost in the user's unit. [`Instance::fault`] checks ends, fixed edges and forbidden pairs.
+    ///
+    /// # Errors
+    /// If the list has another length, a node that does not exist, or a node twice.
     pub fn check_tour(&self, tour: &[u32]) -> std::result::Result<i64, TourError> {
         check_permutation(tour, self.len)?;
         if self.len == 1 {
@@ -760,7 +775,7 @@ impl Instance {
         Ok(steps.sum::<i64>() + home)
     }
 
-    /// Returns the first fixed edge that a tour does not use.
+    /// Returns the first fixed edge that a tour does not use; `None` if it uses all of them.
     ///
     /// # Panics
     /// If the tour has a node that does not exist.
@@ -803,7 +818,8 @@ pub(super) fn check_permutation(tour: &[u32], n: usize) -> std::result::Result<(
     }
 }
 
-/// Returns the first pair of nodes, row by row, whose distance depends on the direction.
+/// Returns the first pair of nodes, row by row, whose distance depends on the direction, in a matrix of n x n distances; `None` if
+/// it is symmetric.
 pub fn first_asymmetry(matrix: &[i32], n: usize) -> Option<(usize, usize)> {
     (0..n).find_map(|i| (i + 1..n).find(|&j| matrix[i * n + j] != matrix[j * n + i]).map(|j| (i, j)))
 }
@@ -945,14 +961,14 @@ fn extent(metric: Metric, points: &[[f64; 3]]) -> (f64, f64) {
 
 /// A mapping from the numbers that a file gives to its nodes back to the nodes.
 pub enum NodeNumbers {
-    /// Consecutive numbers.
+    /// Consecutive numbers: those of `n` nodes, from `first` on.
     From { first: u32, n: usize },
     /// Any other numbers, sorted, with their nodes.
     Listed(Vec<(u32, u32)>),
 }
 
 impl NodeNumbers {
-    /// Creates the mapping for the numbers `ids`, or else 1 to n.
+    /// Creates the mapping for nodes with the numbers `ids`, in the order of the nodes; without `ids`, for 1 to n.
     pub fn new(n: usize, ids: Option<&[u32]>) -> NodeNumbers {
         match ids {
             None => NodeNumbers::From { first: 1, n },
@@ -967,7 +983,7 @@ impl NodeNumbers {
         }
     }
 
-    /// Returns the node with this number.
+    /// Returns the node with this number; `None` if there is none.
     pub fn node(&self, id: u32) -> Option<u32> {
         match self {
             NodeNumbers::From { first, n } => id.checked_sub(*first).filter(|&node| (node as usize) < *n),

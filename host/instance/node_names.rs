@@ -26,7 +26,7 @@ impl<'a> NodeNames<'a> {
         NodeNames { instance, numbers: instance.node_numbers(), names }
     }
 
-    /// Returns the instance.
+    /// Returns the instance that it was created for.
     pub fn instance(&self) -> &'a Instance {
         self.instance
     }

@@ -11,6 +11,9 @@ const FIRST: usize = 2;
 
 /// Returns the bytes of a file, unpacked if it is gzip. `missing` is the remedy if there is no such file; `room` determines from
 /// its first numbers how long the whole can be.
+///
+/// # Errors
+/// As [`source::load`].
 pub fn load(path: &Path, missing: &str, room: impl FnOnce(&[u64]) -> Room) -> Result<Vec<u8>> {
     let room = |begin: Text<'_>| {
         let numbers = words(begin).map_while(|word| u64::try_from(whole_number(begin, word)?).ok());

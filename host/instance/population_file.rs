@@ -33,16 +33,16 @@ pub struct Header {
     pub generation: u32,
     /// Cost of the shortest tour in the user's unit, as computed by [`Instance::tour_cost`].
     pub shortest: Cost,
-    /// The settings of the algorithm.
+    /// The settings of the algorithm, as JSON.
     pub settings: serde_json::Value,
 }
 
-/// A population that was read.
+/// A population that was read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
     /// The comment, if the file has it: other files of tours can be read, too.
     pub header: Option<Header>,
-    /// The concatenated tours, with nodes numbered from 0.
+    /// The tours, concatenated: `count` times n nodes, numbered from 0.
     pub individuals: Vec<u32>,
     /// Number of tours.
     pub count: u32,
@@ -75,6 +75,9 @@ pub fn write(
 }
 
 /// Reads all tours of a file, optionally gzip-compressed; each must visit every node of the instance once.
+///
+/// # Errors
+/// If the file cannot be read, or as [`parse`].
 pub fn read(path: &Path, instance: &Instance) -> Result<Saved> {
     parse(path, source::open(path)?, instance)
 }
@@ -89,6 +92,9 @@ enum Place {
 }
 
 /// Parses a population from the text of a file; `path` is named in errors.
+///
+/// # Errors
+/// If it is not a file of tours of this instance; the line and the remedy are in the error.
 pub fn parse(path: &Path, reader: impl BufRead, instance: &Instance) -> Result<Saved> {
     let file = path.to_string_lossy();
     let n = instance.len();

@@ -25,12 +25,12 @@ pub enum DecimalSign {
 /// How to read a file. By default, the content decides, and ambiguous files are rejected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
-    /// What the numbers mean.
+    /// What the numbers of a table mean; `None`: the content decides.
     pub shape: Option<Shape>,
     /// The roles of columns: `x`, `y`, `z`, `lat`, `lon`, `name`, `from`, `to` or `cost`, each with the number of a column, from 1,
     /// or its header.
     pub columns: Vec<(String, String)>,
-    /// The decimal separator in delimited text.
+    /// The decimal separator in delimited text; `None`: the content decides.
     pub decimal: Option<DecimalSign>,
     /// The first line is data, not column names.
     pub no_header: bool,
@@ -38,7 +38,7 @@ pub struct ReadOptions {
     pub degrees: bool,
     /// A cost applies to one direction only, even if every edge is listed once or the matrix is symmetric.
     pub directed: bool,
-    /// In a matrix or an edge list, costs of at least this value mean that there is no connection.
+    /// In a matrix or an edge list, costs of at least this value, in the file's unit, mean that there is no connection.
     pub forbidden_from: Option<f64>,
     /// TSPLIB distances are not rounded to whole numbers.
     pub unrounded: bool,

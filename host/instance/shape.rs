@@ -43,8 +43,8 @@ impl std::fmt::Display for Fault {
 }
 
 impl Instance {
-    /// Returns what is wrong with an order of all nodes as a tour of this instance: its ends, then a fixed edge that it does not use,
-    /// then a forbidden pair.
+    /// Returns what is wrong with an order of all nodes as a tour of this instance: its ends, then a fixed edge that it does not
+    /// use, then a forbidden pair. `None` if nothing is wrong.
     pub fn fault(&self, tour: &[u32]) -> Option<Fault> {
         let unused = || {
             let (a, b) = self.unused_fixed_edge(tour)?;

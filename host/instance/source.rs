@@ -83,6 +83,9 @@ pub fn stem(path: &Path) -> String {
 }
 
 /// Opens a file, or the standard input, as text.
+///
+/// # Errors
+/// If it cannot be opened or its first bytes cannot be read.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |cause| InstanceError::read(path, cause);
     let file: Box<dyn Read> = if path == Path::new(STDIN) {
@@ -112,11 +115,17 @@ fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// Returns the bytes of a file. `room` determines from its first mebibyte how long the whole can be.
+///
+/// # Errors
+/// If the file cannot be read, does not fit in memory, or is longer than its room.
 pub fn load(path: &Path, room: impl FnOnce(Text<'_>) -> Room) -> Result<Vec<u8>> {
     load_by(path, |begin| Ok(room(begin)), false)
 }
 
 /// Does the same with all threads, where the first mebibyte may show that the file must not be read.
+///
+/// # Errors
+/// As [`load`], and those of `room`.
 pub fn load_checked(path: &Path, room: impl FnOnce(Text<'_>) -> Result<Room>) -> Result<Vec<u8>> {
     load_by(path, room, true)
 }
@@ -228,9 +237,9 @@ pub struct Lines<'a, R> {
     is_returned: bool,
 }
 
-/// A line, and its number from 1.
+/// A line of a text, and its number.
 pub struct Line<'a> {
-    /// The line.
+    /// The line, without its end.
     pub text: Text<'a>,
     /// Its number, from 1.
     pub number: usize,
@@ -249,6 +258,9 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 
     /// Returns the next line, without its end and without a byte-order mark.
+    ///
+    /// # Errors
+    /// If the reader fails, or the room is exceeded.
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
         self.line.clear();
         let mut is_any = false;

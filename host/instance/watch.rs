@@ -25,7 +25,7 @@ impl<'a> Watch<'a> {
         self.is_cut.load(Ordering::Relaxed)
     }
 
-    /// Returns whether to stop now.
+    /// Returns whether to stop now: calls back, unless that has said so before.
     pub fn is_over(&self) -> bool {
         if !self.is_cut() && (self.enough)() {
             self.is_cut.store(true, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl<'a> Watch<'a> {
         if step.is_multiple_of(MANY) { self.is_over() } else { self.is_cut() }
     }
 
-    /// Returns the result of the work, unless it was stopped early.
+    /// Returns the result of the work; `None` if it was stopped early.
     pub fn kept<T>(&self, work: T) -> Option<T> {
         (!self.is_cut()).then_some(work)
     }

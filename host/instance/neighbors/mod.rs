@@ -22,7 +22,7 @@ pub use unvisited::unvisited;
 /// Neighbours of every node, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighborLists {
-    /// Number of neighbours per node.
+    /// Number of neighbours per node, the same for all: at most n - 1.
     pub k: usize,
     /// The neighbours of node i are `ids[i * k..(i + 1) * k]`.
     pub ids: Vec<u32>,
@@ -42,7 +42,8 @@ impl NeighborLists {
     }
 }
 
-/// Returns the `k` nearest neighbours of every node by the distance from it; all other nodes if `k` is larger.
+/// Returns the `k` nearest neighbours of every node by the distance from it; all other nodes if `k` is larger. Of equally near
+/// nodes, in the plane and in space the one on the shorter straight line comes first; then the one with the lower number.
 pub fn nearest(instance: &Instance, k: usize) -> NeighborLists {
     nearest_watched(instance, k, &Watch::new(&|| false))
 }

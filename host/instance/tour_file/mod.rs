@@ -26,11 +26,17 @@ pub struct TourFile {
 }
 
 /// Reads a tour of an instance; returns the nodes, numbered from 0, each exactly once.
+///
+/// # Errors
+/// If the file cannot be read, or as [`parse_with`].
 pub fn read(path: &Path, instance: &Instance) -> Result<Vec<u32>> {
     Ok(read_with(path, instance)?.nodes)
 }
 
 /// Does the same; also returns how the file was read, and warnings.
+///
+/// # Errors
+/// As [`read`].
 pub fn read_with(path: &Path, instance: &Instance) -> Result<TourFile> {
     let n = instance.len() as u64;
     let names = instance.names().map_or(0, |names| names.iter().map(String::len).sum::<usize>() as u64 / 8);
@@ -41,7 +47,10 @@ pub fn read_with(path: &Path, instance: &Instance) -> Result<TourFile> {
     parse_with(&source::shown(path), &bytes, instance)
 }
 
-/// Parses a tour from the bytes of a tour file; `file` is named in errors.
+/// Parses a tour from the bytes of a tour file; `file` is named in errors. Returns the nodes, numbered from 0.
+///
+/// # Errors
+/// As [`parse_with`].
 pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> {
     Ok(parse_with(file, bytes, instance)?.nodes)
 }
@@ -50,6 +59,9 @@ pub fn parse(file: &str, bytes: &[u8], instance: &Instance) -> Result<Vec<u32>> 
 ///
 /// Nodes are given by the numbers or names of the instance's file; a complete tour that contains a 0 although the instance does not
 /// is numbered from 0. A file with several tours is rejected.
+///
+/// # Errors
+/// If they are not one tour that visits every node of the instance once; the remedy is in the error.
 pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourFile> {
     if bytes.starts_with(source::NUMPY) {
         let help = "write the tour as text: numpy.savetxt(\"tour.txt\", tour, fmt=\"%d\")";
@@ -556,6 +568,9 @@ fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourEr
 }
 
 /// Writes a tour of an instance to a file, which is at any time either the old one or the complete new one.
+///
+/// # Errors
+/// If it is not a tour of the instance, or the file cannot be written.
 pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
     instance.check_tour(tour).map_err(|error| {
         InstanceError::content(instance.name(), error.to_string(), "this is a mistake of the caller")
@@ -564,7 +579,10 @@ pub fn save(instance: &Instance, tour: &[u32], path: &Path) -> Result<()> {
     atomic_file::write(path, |mut out| write(instance, tour, cost, &mut out))
 }
 
-/// Writes a tour as a TSPLIB tour file; `cost` is its cost in the user's unit.
+/// Writes a tour as a TSPLIB tour file, with the numbers of the instance's file; `cost` is its cost in the user's unit.
+///
+/// # Errors
+/// The errors of `out`.
 pub fn write(instance: &Instance, tour: &[u32], cost: impl Display, out: &mut impl Write) -> io::Result<()> {
     let name = super::tsplib::one_line(instance.name());
     writeln!(out, "NAME : {name}.tour\nCOMMENT : length {cost}\nTYPE : TOUR")?;

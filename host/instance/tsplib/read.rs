@@ -51,6 +51,10 @@ const WEIGHT: u64 = size_of::<i32>() as u64;
 ///
 /// Nodes may be numbered from 1, from 0, or in any other way without repetition. If the numbers are consecutive, they determine the
 /// order; otherwise the file order is kept.
+///
+/// # Errors
+/// If the file is no instance of TSPLIB, contradicts itself, or has something that is not understood; the place and the remedy are
+/// in the error.
 pub fn parse(file: &str, fallback: &str, bytes: &[u8]) -> Result<Instance> {
     parse_with(file, fallback, bytes, &ReadOptions::default())
 }

@@ -9,7 +9,10 @@ use crate::atomic_file;
 use crate::error::Result;
 use crate::model::{Distances, Instance, Kind};
 
-/// Writes an instance to a file.
+/// Writes an instance to a file, as [`write()`] does; the file is at any time either the old one or the complete new one.
+///
+/// # Errors
+/// If the file cannot be written, or TSPLIB cannot represent the instance.
 pub fn save(instance: &Instance, path: &Path) -> Result<()> {
     atomic_file::write(path, |mut out| write(instance, &mut out))
 }
