@@ -32,7 +32,7 @@ impl Board {
         }
     }
 
-    /// Returns the best bound so far: no tour costs less. `i64::MIN` before there is one.
+    /// Returns the best bound so far: no tour has a lower internal cost. `i64::MIN` before there is one.
     pub fn bound(&self) -> i64 {
         self.bound.load(Ordering::Relaxed)
     }

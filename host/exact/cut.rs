@@ -131,7 +131,7 @@ impl Cut {
         &self.sets
     }
 
-    /// Returns the right side.
+    /// Returns the right side: no tour has a smaller [left side](Cut::left_side_of_tour).
     pub fn right_side(&self) -> i64 {
         self.right_side
     }

@@ -39,9 +39,9 @@ pub enum Side {
 /// One side of a branch on a set of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Branch {
-    /// The set, sorted.
+    /// The set of nodes, ascending.
     pub set: Arc<[u32]>,
-    /// The side.
+    /// The side of the branch.
     pub side: Side,
 }
 

@@ -32,7 +32,7 @@ use crate::certificate::{Certificate, Question, Tree};
 use crate::duals::{Duals, UNIT_BITS};
 use crate::{Incumbent, Outcome, Settings};
 
-/// Most nodes of an instance.
+/// Most nodes of an instance that is solved here.
 pub const MOST: usize = Set::BITS as usize;
 
 /// Steps of the ascent at the root of the tree.

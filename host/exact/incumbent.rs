@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The best tour so far, which searches improve and a proof compares with its bounds.
+/// The best tour so far of a closed instance, which searches improve and a proof compares with its bounds. Costs are internal ones.
 #[derive(Debug)]
 pub struct Incumbent {
     /// The cost of the best tour; `i64::MAX` without one.
@@ -22,7 +22,7 @@ impl Incumbent {
         self.cost.load(Ordering::Relaxed)
     }
 
-    /// Takes a tour and its cost if it is better than the best one. Returns whether it was.
+    /// Takes a tour and its cost if it is better than the best one. Returns whether it was. Neither is checked.
     pub fn offer(&self, cost: i64, tour: &[u32]) -> bool {
         if cost >= self.cost() {
             return false;
@@ -37,7 +37,7 @@ impl Incumbent {
         true
     }
 
-    /// Returns the best tour and its cost.
+    /// Returns the cost of the best tour, and that tour; `None` without one.
     pub fn best(&self) -> Option<(i64, Vec<u32>)> {
         let tour = self.tour.lock().unwrap_or_else(PoisonError::into_inner);
         // The cost changes only under the lock.

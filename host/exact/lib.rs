@@ -57,26 +57,26 @@ pub struct Settings {
     pub board: std::sync::Arc<Board>,
     /// The most threads that it will ever be allowed to use.
     pub threads: usize,
-    /// Whether to keep what a certificate consists of.
+    /// Whether to keep what a [certificate](certificate::Certificate) consists of.
     pub keeps_certificate: bool,
 }
 
-/// The result of a proof; costs are internal ones.
+/// The result of a proof; costs are internal ones of the closed instance that was given to it.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// No tour costs less.
+    /// No tour costs less. If nothing was proven, this is `i64::MIN`, or 0 from [`bound()`].
     pub bound: i64,
-    /// The bound at the root of the tree.
+    /// The bound at the root of the tree, as [`Outcome::bound`].
     pub root_bound: i64,
     /// The number of nodes of the tree; 0 if there was no tree.
     pub nodes: u64,
     /// The number of cuts of each family that were added to linear programs, in the order of [`Family`].
     pub cuts: [u64; 3],
-    /// The seconds of all threads in linear programs.
+    /// Seconds in linear programs, summed over all threads.
     pub lp_seconds: f64,
-    /// Seconds at the root of the tree.
+    /// Seconds of wall-clock time at the root of the tree.
     pub root_seconds: f64,
-    /// Seconds of the whole proof.
+    /// Seconds of wall-clock time of the whole proof.
     pub seconds: f64,
     /// Why there is no better bound, if something is missing or failed.
     pub trouble: Option<String>,

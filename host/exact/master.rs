@@ -77,11 +77,11 @@ enum Key {
 pub struct State {
     /// Edges that every tour of the node has (true), or none has (false).
     pub fixed: Vec<(Edge, bool)>,
-    /// Sets branched on.
+    /// The sides of the sets that were branched on.
     pub branches: Vec<Branch>,
     /// The cuts that are rows.
     pub cuts: Vec<Arc<Cut>>,
-    /// The edges in the basis.
+    /// The edges whose columns are in the basis.
     pub basic: Vec<Edge>,
     /// The edges outside of the basis at 1.
     pub upper: Vec<Edge>,
@@ -89,7 +89,7 @@ pub struct State {
     pub rows: Vec<Standing>,
 }
 
-/// The linear program.
+/// The linear program: a column for each of some edges, a row for each node, each cut and each branch.
 pub struct Master<'a> {
     instance: &'a Instance,
     simplex: Box<dyn Simplex>,
@@ -168,7 +168,7 @@ impl<'a> Master<'a> {
         edges
     }
 
-    /// Returns the instance.
+    /// Returns the instance whose program it is.
     pub fn instance(&self) -> &'a Instance {
         self.instance
     }
@@ -193,7 +193,7 @@ impl<'a> Master<'a> {
         self.rows.iter().filter(|row| matches!(row, Row::Cut(_))).count()
     }
 
-    /// Returns the seconds spent in the library, the number of solves and of iterations.
+    /// Returns the seconds spent in the library, the number of solves, and that of iterations, in this order.
     pub fn work(&self) -> (f64, u64, u64) {
         (self.seconds, self.solves, self.iterations)
     }
@@ -435,7 +435,7 @@ impl<'a> Master<'a> {
         self.solution.objective * self.scale
     }
 
-    /// Returns the value of each column in the last solution.
+    /// Returns the value of each column in the last solution, in the order of [`Master::edges`].
     pub fn values(&self) -> &[f64] {
         &self.solution.columns
     }
@@ -674,7 +674,7 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Returns what an edge is fixed at.
+    /// Returns whether an edge is fixed at 1 (true) or at 0 (false); `None` if it is free.
     pub fn fixed(&self, edge: &Edge) -> Option<bool> {
         self.columns.get(&(edge.a, edge.b)).and_then(|column| self.fixed.get(column)).copied()
     }

@@ -14,16 +14,19 @@ use crate::duals::UNIT_BITS;
 /// An edge of the instance, without a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
-    /// Its lower end.
+    /// Its end with the lower number.
     pub a: u32,
-    /// Its higher end.
+    /// Its end with the higher number.
     pub b: u32,
     /// Its internal cost.
     pub cost: i32,
 }
 
 impl Edge {
-    /// Returns the edge between two nodes.
+    /// Returns the edge between two nodes, in any order.
+    ///
+    /// # Panics
+    /// If a node does not exist.
     pub fn of(instance: &Instance, a: u32, b: u32) -> Edge {
         Edge { a: a.min(b), b: a.max(b), cost: instance.distance(a.min(b), a.max(b)) }
     }

@@ -24,8 +24,10 @@ const LARGE: usize = 2000;
 /// How often to look for a better tour while the best one leaves too many edges.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// Proves bounds on the tours of an instance until the best tour is the shortest one, or `enough` says so. `incumbent` must have a tour
-/// if the instance has more than [`few::MOST`] nodes. Returns what was proven, and a certificate of it if `settings` ask for that and there is a tour.
+/// Proves bounds on the tours of an instance until the best tour is the shortest one, or `enough` says so. `incumbent` must have a
+/// tour if the instance has more than [`few::MOST`] nodes. Returns what was proven, and a certificate of it if `settings` ask for
+/// that and there is a tour. The instance has closed tours without directions, maybe with partners. Better tours that the proof
+/// finds go to `incumbent`.
 ///
 /// Linear programs are solved by the [HiGHS library](Highs) of the machine. Without one, instances of up to [`few::MOST`] nodes are
 /// solved [otherwise](few); of larger ones nothing is proven, and [`Outcome::trouble`] says what is missing.
@@ -139,7 +141,8 @@ pub(crate) fn contradiction(bound: i64, cost: i64) -> Option<String> {
         .then(|| format!("a bound of {bound} contradicts a tour of {cost}: this is a bug, please report it"))
 }
 
-/// Returns whether [`prove`] can prove that a tour of an instance is the shortest one.
+/// Checks whether [`prove`] can prove that a tour of an instance is the shortest one: an instance of more than [`few::MOST`] nodes
+/// needs the HiGHS library.
 ///
 /// # Errors
 /// What is missing for it.

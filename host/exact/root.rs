@@ -18,7 +18,7 @@ use crate::{Board, Cut, Family, Incumbent, Support};
 /// What is known at the root.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
-    /// No tour costs less.
+    /// No tour has a lower internal cost.
     pub bound: i64,
     /// The same in units of dual values.
     pub units: i128,
@@ -30,9 +30,9 @@ pub struct Root {
     pub state: State,
     /// The edges of the last solution with their values. They prove nothing.
     pub values: Vec<(Edge, f64)>,
-    /// The optimum of the linear program. It proves nothing.
+    /// The optimum of the linear program, an internal cost. It proves nothing.
     pub objective: f64,
-    /// What it took.
+    /// The work that was done for it.
     pub work: Work,
     /// Why it ended early, if something failed.
     pub trouble: Option<SimplexError>,
@@ -45,7 +45,7 @@ pub struct Work {
     pub rounds: usize,
     /// Cuts that were added, of each family, in the order of [`Family`].
     pub cuts: [u64; 3],
-    /// Linear programs solved, and their iterations.
+    /// Linear programs solved.
     pub solves: u64,
     /// Iterations of the simplex method.
     pub iterations: u64,

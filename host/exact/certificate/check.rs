@@ -33,7 +33,7 @@ pub struct Verified {
     pub leaves: usize,
     /// The number of edges that are left at the root, fixed ones too; `None` if none was excluded.
     pub edges: Option<usize>,
-    /// How many of them are fixed.
+    /// How many of these edges are fixed: every tour that would be better has them, or every tour.
     pub fixed: usize,
 }
 

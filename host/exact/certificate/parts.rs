@@ -63,9 +63,9 @@ pub struct Certificate {
     pub fingerprint: u64,
     /// A tour of the closed instance.
     pub tour: Vec<u32>,
-    /// What it costs.
+    /// The internal cost of the tour.
     pub cost: i64,
-    /// No tour costs less. If it is `cost`, the tour is the shortest one.
+    /// No tour has a lower internal cost. If it is `cost`, the tour is the shortest one.
     pub bound: i64,
     /// The cuts, each with its right side.
     pub cuts: Vec<(Cut, i64)>,
@@ -92,10 +92,10 @@ enum End {
 }
 
 impl Tree {
-    /// The number of the root.
+    /// The number of the root of the tree.
     pub const ROOT: usize = 0;
 
-    /// Begins with an open root.
+    /// Begins with the root alone, which is open.
     pub fn new() -> Tree {
         Tree { places: vec![Place::default()] }
     }

@@ -53,20 +53,20 @@ pub trait Solver: Sync {
 /// Rows or columns, each with its limits and its coefficients that are not 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    /// The least values.
+    /// The least value of each; negative infinity if there is no limit.
     pub lower: Vec<f64>,
-    /// The greatest values.
+    /// The greatest value of each; infinity if there is no limit.
     pub upper: Vec<f64>,
-    /// Where the coefficients of each start.
+    /// Where the coefficients of each start in `indices` and `values`.
     pub starts: Vec<i32>,
-    /// The columns of rows, the rows of columns.
+    /// Where the coefficients are: in which columns, for rows; in which rows, for columns.
     pub indices: Vec<i32>,
-    /// The coefficients.
+    /// The coefficients, as many as `indices`.
     pub values: Vec<f64>,
 }
 
 impl Lines {
-    /// Appends a row or column.
+    /// Appends a row or column with its limits and its coefficients, each with the index of its column or row.
     pub fn push(&mut self, (lower, upper): (f64, f64), coefficients: impl IntoIterator<Item = (usize, f64)>) {
         self.lower.push(lower);
         self.upper.push(upper);
@@ -136,11 +136,11 @@ impl Basis {
 /// When the simplex method stops.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// The most iterations.
+    /// The most iterations; `None`: any number.
     pub iterations: Option<u32>,
-    /// The optimum does not matter if it is above this.
+    /// The optimum does not matter if it is above this; `None`: it matters in any case.
     pub objective: Option<f64>,
-    /// Asked during the iterations.
+    /// Asked during the iterations whether to stop.
     pub enough: Enough<'a>,
 }
 
@@ -162,7 +162,7 @@ pub enum Status {
 /// The solution at which the last iterations ended; optimal only with [`Status::Optimal`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
-    /// The objective.
+    /// The sum of costs times columns.
     pub objective: f64,
     /// The value of each column.
     pub columns: Vec<f64>,
