@@ -97,7 +97,7 @@ impl std::str::FromStr for Gpus {
     }
 }
 
-/// An opened backend.
+/// An opened backend: where runs compute.
 pub enum Backend {
     /// CPU threads.
     Cpu(cpu::Cpu),
@@ -147,7 +147,7 @@ impl Backend {
         matches!(self, Backend::Cpu(_))
     }
 
-    /// Returns its machine.
+    /// Returns a description of the processor or the GPUs.
     pub fn machine(&self) -> Machine {
         match self {
             Backend::Cpu(cpu) => cpu.machine(),
@@ -156,7 +156,7 @@ impl Backend {
         }
     }
 
-    /// Returns the number of its GPUs.
+    /// Returns the number of its GPUs; 0 for CPU threads.
     pub fn gpus(&self) -> usize {
         match self {
             Backend::Cpu(_) => 0,

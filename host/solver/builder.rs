@@ -70,8 +70,9 @@ impl<'a> Solver<'a> {
         Solver { algorithm: Some(algorithm), ..self }
     }
 
-    /// Sets the seed of all random numbers. A run limited by a number of iterations gives the same tour every time, on any number
-    /// of threads, except by Ant Colony System with [relaxed](crate::solver::acs::Update::Relaxed) updates, its default.
+    /// Sets the seed of all random numbers; by default it is the algorithm's. A run limited by a number of iterations gives the
+    /// same tour every time, on any number of threads, except by Ant Colony System with
+    /// [relaxed](crate::solver::acs::Update::Relaxed) updates, its default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Solver<'a> {
         Solver { seed: Some(seed), ..self }
@@ -91,8 +92,8 @@ impl<'a> Solver<'a> {
         Solver { initial: Some(tour), ..self }
     }
 
-    /// Calls back about ten times a second with the progress of the run. To end a run from there, or from another thread, set
-    /// [`Stop::interrupt`].
+    /// Calls back about ten times a second with the progress of the run, whose costs are internal ones ([`Instance::cost`] converts
+    /// them). To end a run from there, or from another thread, set [`Stop::interrupt`].
     #[must_use]
     pub fn on_progress(mut self, call: impl FnMut(&Progress) + 'a) -> Solver<'a> {
         self.callbacks.progress = Some(Box::new(call));

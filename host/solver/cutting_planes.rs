@@ -38,7 +38,7 @@ pub struct Found {
     pub trouble: Option<String>,
 }
 
-/// Bounds tours by cutting planes.
+/// Bounds tours by cutting planes, with the HiGHS library.
 pub struct CuttingPlanes {
     highs: Highs,
 }
@@ -47,7 +47,7 @@ impl CuttingPlanes {
     /// Prepares to bound the tours of an instance.
     ///
     /// # Errors
-    /// What is missing for it.
+    /// What is missing for it: too many nodes, too little memory, or no HiGHS library.
     pub fn new(instance: &Instance) -> Result<CuttingPlanes, String> {
         let has_regions = has_regions(instance);
         if nodes(instance) > MOST && !has_regions {
@@ -66,9 +66,9 @@ impl CuttingPlanes {
         Ok(CuttingPlanes { highs })
     }
 
-    /// Bounds the tours of an instance until the run is over, or more cuts no longer raise the bound. The linear program begins with the
-    /// edges of a tour; without an `initial` one, a tour is searched for in a part of the time. `None` if there was no time for that, or
-    /// the tour is as short as the bound that is `known`.
+    /// Bounds the tours of an instance until the run is over, or more cuts no longer raise the bound. The linear program begins
+    /// with the edges of a tour; without an `initial` one, a tour is searched for in a part of the time. `None` if there was no
+    /// time for that, or the tour is as short as the bound that is `known`, an internal cost.
     ///
     /// # Errors
     /// If the instance contradicts itself, the initial tour lacks a fixed edge or has other ends, or the search fails.
@@ -101,7 +101,7 @@ impl CuttingPlanes {
     }
 }
 
-/// Returns whether an instance is divided into regions.
+/// Returns whether cutting planes divide an instance into [regions].
 pub fn has_regions(instance: &Instance) -> bool {
     let is_plain = instance.ends().is_none() && instance.fixed_edges().is_empty() && instance.is_symmetric();
     is_plain && antwarp_exact::has_regions(instance)

@@ -20,7 +20,7 @@ use crate::engine::{Enough, Stop, StopReason};
 use crate::instance::form::Form;
 use crate::instance::{Instance, InstanceError, Metric, TourError};
 
-/// Most nodes of an instance, in its [closed form](Form).
+/// Most nodes of an instance, in its [closed form](Form): 1024.
 pub const MOST_NODES: usize = small::MOST_NODES as usize;
 
 /// Longest segment of a kick.
@@ -34,14 +34,14 @@ const MOST_AT_ONCE: usize = 1 << 20;
 /// Settings of a search through many instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ManySettings {
-    /// Kicks of a tour for each of its nodes.
+    /// Kicks of a tour for each of its nodes: at most [`ManySettings::MOST_EFFORT`], by default 10.
     pub effort: u32,
-    /// Seed of all random numbers.
+    /// Seed of all random numbers, by default 1.
     pub seed: u64,
 }
 
 impl ManySettings {
-    /// The largest effort.
+    /// The largest [effort](ManySettings::effort).
     pub const MOST_EFFORT: u32 = 1_000_000;
 }
 
@@ -57,7 +57,7 @@ impl ManySettings {
     }
 }
 
-/// Why no instance was solved.
+/// Why none of the instances was solved.
 #[derive(Debug, Error)]
 pub enum ManyError {
     /// One of the instances cannot be solved.
@@ -73,16 +73,17 @@ pub enum ManyError {
     Other(SolveError),
 }
 
-/// Solves instances, each on one thread of the current rayon pool; on a backend with GPUs, those of the plane with distances that are
-/// not rounded on the first GPU, unless the effort is so large that it could not be interrupted. Returns their tours, in the
-/// instances' order.
+/// Solves instances, each on one thread of the current rayon pool; on a backend with GPUs, those of the plane with distances that
+/// are not rounded on the first GPU, unless the effort is so large that it could not be interrupted. Returns their tours, in the
+/// instances' order, with nodes from 0.
 ///
 /// `stop` has the time for all instances: those that have not been started by then get a local optimum. After an interrupt, those
 /// started before end early, and those not started are `None`. Its other limits have no effect.
 ///
 /// # Errors
-/// If an instance has more than [`MOST_NODES`] nodes or [contradicts itself](Instance::check_shape), which is found out before any is
-/// solved, or the backend fails.
+/// If an instance has more than [`MOST_NODES`] nodes, [contradicts itself](Instance::check_shape), or has costs that are
+/// [rounded too coarsely](check_resolution), which is found out before any is solved; if the effort is too large, or the backend
+/// fails.
 ///
 /// ```
 /// use antwarp::backend::Backend;
@@ -110,7 +111,7 @@ pub fn solve_many<I: Borrow<Instance>>(
 /// with more than [`MOST_NODES`] nodes, one that is solved exactly, and one that contradicts itself; and after an interrupt.
 ///
 /// # Errors
-/// If the tour found is not valid, which would be a bug.
+/// If the effort is too large, the backend fails, or the tour found is not valid, which would be a bug.
 pub fn solve_one(
     instance: &Instance,
     settings: ManySettings,

@@ -102,7 +102,7 @@ impl Default for Algorithm {
 }
 
 impl Algorithm {
-    /// The declarations of all algorithms.
+    /// The declarations of all algorithms, in the order of the variants.
     pub const ALL: [Declaration; 5] = [
         lin_kernighan::LinKernighanSettings::DECLARATION,
         ils::IlsSettings::DECLARATION,
@@ -111,7 +111,7 @@ impl Algorithm {
         genetic::GeneticSettings::DECLARATION,
     ];
 
-    /// Returns its declaration.
+    /// Returns its declaration: its name, and its settings with their defaults and ranges.
     pub fn declaration(&self) -> Declaration {
         fn of<S: Settings>(_: &S) -> Declaration {
             S::DECLARATION
@@ -122,7 +122,7 @@ impl Algorithm {
     /// Makes the algorithm of a declaration from the given settings; the others have their defaults.
     ///
     /// # Errors
-    /// The name that is no setting, or whose value is of another kind.
+    /// The name that is no algorithm or no setting, or whose value is of another kind.
     pub fn read(declaration: &Declaration, given: &Map<String, Value>) -> Result<Algorithm, String> {
         let defaults = [
             Algorithm::LinKernighan(Default::default()),
@@ -168,10 +168,10 @@ impl Algorithm {
         if island == 0 { self } else { self.seeded(seed) }
     }
 
-    /// Rejects settings that are out of range.
+    /// Rejects settings that are out of range, or do not go together.
     ///
     /// # Errors
-    /// The setting, and the possible values.
+    /// The setting, and the possible values: [`SolveError::Settings`].
     pub fn check(&self) -> Result<(), SolveError> {
         of_any!(self, settings => settings.check())
     }
@@ -208,7 +208,7 @@ impl Algorithm {
         local_search.map_or(Ok(()), |local_search| check_local_search(instance, local_search, advice))
     }
 
-    /// Returns the fewest nodes that its engine builds tours of, and whether edges must be equally long in both directions.
+    /// Returns the fewest nodes that its engine builds tours of, then whether edges must be equally long in both directions.
     pub fn needs(&self) -> (usize, bool) {
         match self {
             Algorithm::LinKernighan(_) => (0, false),
@@ -394,10 +394,11 @@ impl Algorithm {
 /// The reason why a run could not give a tour.
 #[derive(Debug, Error)]
 pub enum SolveError {
-    /// A setting is out of its range.
+    /// A setting or an initial tour is invalid, or does not go with the other settings, the instance or the machine; the text says
+    /// what is wrong.
     #[error("{0}")]
     Settings(String),
-    /// The algorithm cannot solve this kind of instance.
+    /// The algorithm cannot solve this kind of instance, or no tour has all of its fixed edges.
     #[error("{algorithm} cannot solve {instance}: {why}")]
     Unsupported {
         /// The algorithm's name.
@@ -416,7 +417,8 @@ pub enum SolveError {
     /// The backend failed before there was a tour.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The backend failed while it ran.
+    /// The backend failed after a tour was found. Only [`Solver::solve`] returns this: elsewhere the error is in
+    /// [`Solution::failure`].
     #[error("{failure}\nThe best tour so far is kept.")]
     CutShort {
         /// What went wrong.
@@ -458,7 +460,7 @@ pub struct Solution {
     pub iterations: u64,
     /// The iteration (from 1) that found the tour; 0 if it was found before the first one.
     pub best_iteration: u64,
-    /// Seconds of the whole run, including preparation.
+    /// Seconds of the whole run, including preparation, and the time before it continued from a checkpoint.
     pub seconds: f64,
     /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,
@@ -466,7 +468,7 @@ pub struct Solution {
     pub tours: u64,
     /// Why the run ended.
     pub stopped_by: StopReason,
-    /// How the backend was set up.
+    /// How the backend was set up, in words for a report.
     pub layout: String,
     /// Every improved internal cost: when it was found, and by what.
     pub trace: Vec<Better>,

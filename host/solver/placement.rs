@@ -12,7 +12,7 @@ const MOST_ON_GPUS: usize = 1 << 14;
 /// Most nodes of an instance that CPU threads usually solve sooner than a GPU, which takes longer to start (docs/performance.md).
 const FEW: usize = 3000;
 
-/// Where a run computes.
+/// Where a run computes, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Which backend to open.
@@ -47,7 +47,7 @@ pub fn placement(algorithm: &Algorithm, instance: &Instance, asked: Choice) -> R
 }
 
 impl Placement {
-    /// Returns what was asked for.
+    /// Returns the placement that the user asked for.
     pub fn as_asked(asked: Choice) -> Placement {
         Placement { choice: asked, why_cpu: None, suits_gpu: asked != Choice::Cpu }
     }

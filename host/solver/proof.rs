@@ -27,13 +27,13 @@ pub struct Prover<'a> {
 /// What was proven about an instance.
 #[derive(Debug)]
 pub struct Proof {
-    /// No tour has a lower internal cost, if anything is known.
+    /// No tour has a lower internal cost; `None` if nothing was proven.
     pub bound: Option<i64>,
-    /// The best tour known and its internal cost.
+    /// The internal cost of the best tour known, and that tour, in the instance's numbering; `None` if no tour is known.
     pub best: Option<(i64, Vec<u32>)>,
-    /// How it was found.
+    /// How it was found. Its costs are those of the [closed instance](Prover::closed).
     pub outcome: Outcome,
-    /// What a program can check it by, if the settings ask for it.
+    /// What a program can check it by, if the settings ask for it: a proof about the [closed instance](Prover::closed).
     pub certificate: Option<Certificate>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Prover<'a> {
         antwarp_exact::check(self.closed())
     }
 
-    /// Returns by how much tours of the instance cost more than those of the closed one.
+    /// Returns by how much the internal costs of tours of the instance exceed those of the closed one.
     pub fn offset(&self) -> i64 {
         self.forms.iter().map(Form::offset).sum()
     }
@@ -111,7 +111,7 @@ impl<'a> Prover<'a> {
         self.forms.iter().rev().try_fold(tour, |tour, form| form.outward(&tour))
     }
 
-    /// Tells the proof of a tour of the instance.
+    /// Tells the proof of a tour of the instance; ignored if it is not a valid tour, or not better than the best one.
     pub fn offer(&self, tour: &[u32]) {
         let inward = self.forms.iter().try_fold(tour.to_vec(), |tour, form| form.inward(&tour));
         if let Some(tour) = inward
@@ -121,7 +121,7 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Returns the cost of the best tour that was offered or found.
+    /// Returns the internal cost, in the instance, of the best tour that was offered or found; `None` without one.
     pub fn cost(&self) -> Option<i64> {
         Some(self.incumbent.cost()).filter(|&cost| cost < i64::MAX).map(|cost| cost + self.offset())
     }
@@ -147,7 +147,8 @@ impl<'a> Prover<'a> {
         (outcome.bound.saturating_add(self.offset()), outcome)
     }
 
-    /// Proves what it can until `enough` says so, or the best tour is proven to be the shortest.
+    /// Proves what it can until `enough` says so, or the best tour is proven to be the shortest. What is missing or failed is in
+    /// [`Outcome::trouble`].
     pub fn prove(&self, settings: &Settings, enough: Enough<'_>) -> Proof {
         let (outcome, certificate) = antwarp_exact::prove(self.closed(), &self.incumbent, settings, enough);
         let best = self.incumbent.best().and_then(|(_, tour)| {

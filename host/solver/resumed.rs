@@ -12,7 +12,7 @@ pub struct Runs<C = i64>(pub Vec<Option<(C, State)>>);
 /// One of several runs that continue from a checkpoint or start together.
 #[derive(Clone, Debug, Default)]
 pub struct Island {
-    /// Determines its seed.
+    /// Its number, from 0, which determines its seed.
     pub number: u32,
     /// What it continues with, `None` if it starts from the beginning.
     pub state: Option<State>,

@@ -2,8 +2,9 @@
 
 use crate::instance::Instance;
 
-/// Returns the length of the proven optimum of an instance, which ends a run that reaches it. `None` if one of the initial tours,
-/// which are concatenated, is shorter: then it is the optimum of another instance.
+/// Returns the internal cost of the published optimum of an instance, which ends a run that reaches it. `None` if none is known
+/// that is proven. Also `None` if one of the initial tours, which are concatenated, is shorter: then it is the optimum of another
+/// instance.
 pub fn proven_optimum(instance: &Instance, initial: &[u32]) -> Option<i64> {
     let optimum = instance.best_known().filter(|known| known.proven).map(|known| known.cost)?;
     let is_beaten = is_beaten(optimum, instance, initial);

@@ -32,13 +32,13 @@ impl Best {
         self.cuts.as_ref().map_or(self.trees.length, |found| found.length)
     }
 
-    /// Returns how it was found.
+    /// Returns how it was found: `cutting planes` or `Held-Karp ascent`.
     pub fn method(&self) -> &'static str {
         if self.cuts.is_some() { "cutting planes" } else { "Held-Karp ascent" }
     }
 }
 
-/// Rejects instances without a bound.
+/// Rejects instances for which no bound is computed: open paths without directions over more than 3,000 nodes.
 ///
 /// # Errors
 /// The problem, and the remedy.

@@ -47,9 +47,9 @@ pub struct Part {
     pub elapsed: Duration,
     /// Iterations done.
     pub iterations: u64,
-    /// The best cost so far.
+    /// The best internal cost so far.
     pub cost: Cost,
-    /// The arrays of its state.
+    /// The arrays of its state; of a run of tours, the best tour comes before those of the engine.
     pub state: State,
 }
 

@@ -99,11 +99,11 @@ pub struct Checkpoint {
     algorithm: Algorithm,
     /// The limits that the run had.
     pub limits: Limits,
-    /// How long it took.
+    /// How long the run had taken when this was written, since its first start.
     pub elapsed: Duration,
     /// Iterations of the run that found the best tour.
     pub iterations: u64,
-    /// The best tour and its internal cost, in the instance's numbering.
+    /// The internal cost of the best tour, and that tour, in the instance's numbering.
     pub best: (i64, Vec<u32>),
     runs: Runs,
 }
@@ -181,7 +181,7 @@ impl Checkpoint {
         Stop { time, before: self.elapsed, iterations, target, stagnation, ..Stop::never() }
     }
 
-    /// Returns its runs.
+    /// Returns what its runs continue with.
     pub fn runs(&self) -> &Runs {
         &self.runs
     }

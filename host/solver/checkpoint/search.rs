@@ -42,11 +42,11 @@ pub struct SearchCheckpoint {
     settings: SearchSettings,
     /// The limits that the search had.
     pub limits: Limits<Cost>,
-    /// How long it took.
+    /// How long the search had taken when this was written, since its first start.
     pub elapsed: Duration,
     /// Iterations of each walk of the search with the best solution.
     pub iterations: u64,
-    /// The cost of the best solution.
+    /// The internal cost of the best solution.
     pub cost: Cost,
     runs: Runs<Cost>,
 }

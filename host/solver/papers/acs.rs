@@ -91,6 +91,9 @@ impl AcsSettings {
     }
 
     /// Checks what depends on the instance.
+    ///
+    /// # Errors
+    /// If there are too many `candidates` for the number of nodes: the most possible.
     pub fn check_for(&self, instance: &Instance) -> Result<(), SolveError> {
         let n = instance.len() as u64;
         if n * u64::from(self.candidates).min(n) >= MOST_CANDIDATES {

@@ -42,21 +42,21 @@ const SAMPLES: u32 = 2000;
 pub struct Found<S> {
     /// The best solution.
     pub solution: S,
-    /// Its cost, computed from nothing but the solution.
+    /// Its internal cost, computed from nothing but the solution; [`Task::user_cost`] converts it.
     pub cost: Cost,
-    /// The best cost of each walk that has started.
+    /// The best internal cost of each walk that has started.
     pub costs: Vec<Cost>,
     /// Iterations of each walk.
     pub iterations: u64,
     /// Iterations of the best walk until it found the solution.
     pub best_iteration: u64,
-    /// Evaluated neighbours, of all walks.
+    /// Number of evaluated neighbours, of all walks.
     pub evaluations: u64,
-    /// Local optima, of all walks.
+    /// Number of local optima, of all walks.
     pub descents: u64,
-    /// Seconds of the whole search.
+    /// Seconds of the whole search, including preparation, and the time before it continued from a checkpoint.
     pub seconds: f64,
-    /// Seconds before the first iteration.
+    /// Seconds of preparation, before the first iteration.
     pub setup_seconds: f64,
     /// Why it ended.
     pub stopped_by: StopReason,
@@ -110,7 +110,7 @@ pub fn search<P: OnThreads>(
 
 /// The observer of a search, and what it continues with.
 pub struct Contact<'a> {
-    /// Observes the search.
+    /// Observes the search; costs are internal ones.
     pub observe: &'a mut dyn Observe<Cost, ()>,
     /// The searches that it continues; `None` to start from random solutions.
     pub resumed: Option<Runs<Cost>>,

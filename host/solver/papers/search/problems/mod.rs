@@ -115,11 +115,11 @@ pub enum Task {
 pub enum Assignment {
     /// Places, signs (1 and -1), cities, sets or sides.
     Integers(Vec<i64>),
-    /// Coordinates.
+    /// Coordinates, one per dimension.
     Reals(Vec<f64>),
 }
 
-/// The result of a search.
+/// The result of a search, and where its time went.
 pub struct Done {
     /// What was found.
     pub found: Found<Assignment>,

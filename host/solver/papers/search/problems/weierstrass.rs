@@ -8,7 +8,7 @@ use crate::engine::Tables;
 /// A Weierstrass-Mandelbrot function and the neighbourhood of its points.
 #[derive(Clone, Debug)]
 pub struct WeierstrassSpec {
-    /// Number of dimensions.
+    /// Number of dimensions: of elements of a solution.
     pub dimensions: u32,
     /// Number of terms of the sum.
     pub terms: u32,
