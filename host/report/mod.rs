@@ -47,7 +47,7 @@ pub struct Report {
     pub limits: Limits,
     /// Where it ran.
     pub machine: Machine,
-    /// How the backend laid out the work.
+    /// How the backend laid out the work, in words.
     pub layout: String,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -59,7 +59,7 @@ pub struct Report {
     pub unrounded_cost: Option<Cost>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The best published length.
+    /// The best published length; `None` if none is listed for this instance.
     pub best_known: Option<Known>,
     /// How much longer the tour is than that, in percent; `None` if that belongs to another instance.
     pub gap_percent: Option<f64>,
@@ -73,19 +73,19 @@ pub struct Report {
     pub seconds: f64,
     /// Seconds of the run before the first iteration.
     pub setup_seconds: f64,
-    /// Iterations done.
+    /// Iterations done, as [`Solution::iterations`] counts them.
     pub iterations: u64,
     /// The iteration, from 1, that found the tour; 0 if it was found before the first one.
     pub best_iteration: u64,
     /// Why the run stopped.
     pub stopped_by: StopReason,
-    /// Tours built.
+    /// Tours built; for `lk` and `ils`, kicks of all chains.
     pub tours: u64,
-    /// Tours built per second, not counting set-up.
+    /// The same per second, not counting set-up.
     pub tours_per_second: f64,
-    /// What went wrong during the run.
+    /// The error, if one cut the run short.
     pub failure: Option<String>,
-    /// Every improvement: when it was found, and by which part of the run.
+    /// Every improvement: when it was found, its cost in the user's unit, and by which part of the run.
     pub trace: Vec<Better<Cost>>,
     /// The tour, its nodes numbered as in the instance's file.
     pub tour: Vec<u32>,
@@ -117,7 +117,7 @@ pub struct InstanceFacts {
     pub fingerprint: Option<String>,
     /// What coordinates it has, if it has any.
     pub coordinates: Option<Coordinates>,
-    /// The resolution to which edge costs are rounded internally; `None` if they are exact.
+    /// The resolution to which edge costs are rounded internally, in the user's unit; `None` if they are exact.
     pub resolution: Option<f64>,
     /// What was read, and how it was interpreted.
     pub reading: Option<String>,
@@ -125,9 +125,9 @@ pub struct InstanceFacts {
     pub path: Option<String>,
     /// Whether tours are open paths.
     pub open: bool,
-    /// The node where they start, if that is given.
+    /// The number in the instance's file of the node where they start; `None` unless it was given.
     pub start: Option<u32>,
-    /// The node where they end, if that is given.
+    /// The number in the instance's file of the node where they end; `None` unless it was given.
     pub end: Option<u32>,
     /// Number of edges that tours must use.
     pub fixed_edges: usize,
@@ -155,13 +155,13 @@ pub struct Known {
 /// The limits of a run; `None` where there is no limit.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limits {
-    /// Seconds.
+    /// Seconds of wall-clock time, preparation included.
     pub time_seconds: Option<f64>,
-    /// Iterations.
+    /// Number of iterations.
     pub iterations: Option<u64>,
-    /// A tour this short.
+    /// A tour that costs at most this, in the user's unit.
     pub target: Option<Cost>,
-    /// Iterations without improvement.
+    /// Number of iterations without improvement.
     pub stagnation: Option<u64>,
 }
 
@@ -179,7 +179,8 @@ impl Known {
         Known { proven: self.proven && !below_bound, below_bound, ..self }
     }
 
-    /// Returns how much higher `cost` is, in percent; `None` if the published result belongs to another instance.
+    /// Returns how much higher `cost`, an internal one, is, in percent; `None` if the published result belongs to another instance,
+    /// or as [`gap_percent`].
     pub fn gap_percent(self, cost: i64) -> Option<f64> {
         if self.other_instance || self.below_bound { None } else { gap_percent(cost, self.cost) }
     }
@@ -188,9 +189,9 @@ impl Known {
 /// A lower bound, and when it was known.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Raised {
-    /// Seconds since the start.
+    /// Seconds since the start of the run.
     pub seconds: f64,
-    /// No tour costs less.
+    /// The bound in the user's unit: no tour costs less.
     pub length: Cost,
 }
 
@@ -213,7 +214,7 @@ pub struct Bounded {
     pub root_seconds: Option<f64>,
     /// Seconds of all threads in linear programs; `None` without them.
     pub lp_seconds: Option<f64>,
-    /// Seconds to compute it.
+    /// Seconds of wall-clock time that its computation took.
     pub seconds: f64,
     /// How much longer the tour is than the optimum at most, in percent; `None` if unknown.
     pub most_percent: Option<f64>,
@@ -222,11 +223,11 @@ pub struct Bounded {
 /// Numbers of cuts by their families.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Families {
-    /// Of one set each.
+    /// Number of subtour elimination inequalities, which have one set each.
     pub subtours: u64,
-    /// Of a handle and teeth; blossoms are among them.
+    /// Number of combs, of a handle and teeth; blossoms are among them.
     pub combs: u64,
-    /// Local cuts.
+    /// Number of hypergraph inequalities, which are local cuts.
     pub hypergraphs: u64,
 }
 
@@ -501,7 +502,7 @@ pub fn coarse_warning(instance: &Instance, tour: &[u32], length: Cost) -> String
     )
 }
 
-/// Returns how much longer `cost` is than `known`, in percent of it.
+/// Returns how much longer `cost` is than `known`, in percent of it; `None` if `known` is not above 0, except where both are 0.
 pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
     match (cost, known) {
         (0, 0) => Some(0.0),

@@ -16,9 +16,9 @@ pub enum Coordinates {
 
 /// A tour of an instance, as its outputs need it.
 pub struct Route<'a> {
-    /// The instance.
+    /// The instance that the tour is of.
     pub instance: &'a Instance,
-    /// The nodes in tour order.
+    /// The nodes, numbered from 0, in tour order.
     pub tour: &'a [u32],
     /// One place per node, in the order of their numbers, if there are any.
     pub places: Option<(Coordinates, Vec<[f64; 2]>)>,
@@ -33,13 +33,13 @@ pub struct Route<'a> {
 pub struct Stop {
     /// Its position in the tour, from 1. The return to the first place of a closed tour comes last.
     pub position: usize,
-    /// The node.
+    /// The node, numbered from 0.
     pub node: u32,
     /// Where it is, if that is known.
     pub place: Option<[f64; 2]>,
-    /// The cost from the previous place; infinite for a forbidden edge.
+    /// The cost from the previous place in the user's unit; 0 for the first place, infinite for a forbidden edge.
     pub leg: f64,
-    /// The cost so far, without forbidden edges.
+    /// The cost so far in the user's unit, without forbidden edges.
     pub total: f64,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Route<'a> {
         self.names.map_or_else(|| self.instance.id(node).to_string(), |names| names[node as usize].clone())
     }
 
-    /// Returns the longitude and latitude of each node, if they are known.
+    /// Returns the longitude and latitude of each node, in the order of their numbers; `None` if they are not known.
     pub fn degrees(&self) -> Option<&[[f64; 2]]> {
         match &self.places {
             Some((Coordinates::Degrees, places)) => Some(places),
@@ -75,7 +75,7 @@ impl<'a> Route<'a> {
         self.instance.ends().is_none()
     }
 
-    /// Returns the cost of each edge, in tour order.
+    /// Returns the cost of each edge in the user's unit, in tour order; infinite for a forbidden one.
     pub fn legs(&self) -> impl Iterator<Item = f64> {
         self.instance.edges(self.tour).map(|(from, to)| self.instance.edge_cost(from, to))
     }
