@@ -11,7 +11,7 @@ use crate::{BackendError, Enough, LocalSearch, State};
 pub struct DescentSpec {
     /// Seed of the run.
     pub seed: u64,
-    /// The operator.
+    /// The operator that evaluates and makes moves.
     pub local_search: LocalSearch,
     /// Neighbours that the second step of a move evaluates.
     pub breadth: u32,
@@ -21,7 +21,7 @@ pub struct DescentSpec {
     pub segment: u32,
     /// Whether a pass makes many moves instead of one.
     pub many: bool,
-    /// Stop once a tour is not longer than this.
+    /// Stop once the internal cost of a tour is at most this.
     pub target: i64,
     /// Length of the initial tour: the one along the problem's numbering.
     pub start_cost: i64,

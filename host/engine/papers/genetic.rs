@@ -90,11 +90,11 @@ pub struct GeneticSpec {
     pub seed: u64,
     /// How children are created.
     pub crossover: Crossover,
-    /// Number of individuals.
+    /// Number of individuals, which are tours, in all groups together.
     pub individuals: u32,
     /// Number of groups of equal size, a multiple of 4; with edge assembly crossover, of any size.
     pub groups: u32,
-    /// Generations between transfers; 0: never.
+    /// Number of generations between transfers of groups' best individuals; 0: never.
     pub transfer_every: u32,
     /// With edge assembly crossover: number of children from which the best one is chosen, repeatedly.
     pub children: u32,
@@ -112,7 +112,7 @@ pub struct GeneticSpec {
     pub local_search: LocalSearch,
     /// Neighbours that the second step of its moves evaluates.
     pub breadth: u32,
-    /// Stop once an individual is not longer than this.
+    /// Stop once the internal cost of an individual is at most this.
     pub target: i64,
     /// Number of generations that preceded the first individuals.
     pub first_generation: u32,

@@ -61,13 +61,13 @@ pub struct ColonySpec {
     pub seed: u64,
     /// Number of ants, which is the number of tours per iteration.
     pub ants: u32,
-    /// Exponent of the trail.
+    /// Exponent of the pheromone trail of an edge.
     pub alpha: f32,
-    /// Exponent of the heuristic value.
+    /// Exponent of the heuristic value of an edge.
     pub beta: f32,
-    /// Node selection.
+    /// How an ant chooses its next node.
     pub selection: Selection,
-    /// Tabu.
+    /// How an ant remembers visited nodes.
     pub tabu: TabuKind,
     /// Warps per ant; `None`: to be measured.
     pub warps: Option<u32>,

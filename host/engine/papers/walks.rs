@@ -68,17 +68,17 @@ pub fn save_walks<T: Plain>(
     state.put(traces)
 }
 
-/// The walks in a checkpoint.
+/// The walks in a checkpoint. Every array is in the order of the walks.
 pub struct SavedWalks<E> {
     /// One state per walk.
     pub states: Vec<WalkState>,
-    /// The best solutions, those where the walks are, and, where walks accept local optima, the accepted ones.
+    /// The best solutions of all walks, concatenated.
     pub bests: Vec<E>,
-    /// See [`SavedWalks::bests`].
+    /// The solutions where the walks are, concatenated.
     pub solutions: Vec<E>,
-    /// See [`SavedWalks::bests`].
+    /// The accepted local optima of all walks, concatenated; empty unless the strategy accepts local optima.
     pub accepted: Vec<E>,
-    /// The tabu lists.
+    /// The tabu lists of all walks, concatenated; empty if walks have none.
     pub traces: Vec<u32>,
 }
 
@@ -152,13 +152,13 @@ impl Tables {
 /// element type and not per problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
-    /// [`Problem::NAME`].
+    /// The name of the problem: [`Problem::NAME`].
     pub name: &'static str,
     /// Where the parts of a replica are.
     pub layout: Layout,
-    /// Number of a solution's neighbours.
+    /// Number of neighbours of a solution.
     pub neighbors: u64,
-    /// Elements of a solution.
+    /// Number of elements of a solution.
     pub elements: usize,
     /// Length of a walk's tabu list; 0 if walks have none.
     pub traces: usize,
