@@ -66,6 +66,9 @@ fn check_input() -> io::Result<()> {
 }
 
 /// Opens a file for reading.
+///
+/// # Errors
+/// If it cannot be opened.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     #[cfg(unix)]
     if is_waited_for(path) {
@@ -78,6 +81,9 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// Opens a pipe or a device for writing, and waits for a reader. `open` gets the flags for the system.
+///
+/// # Errors
+/// The errors of `open`; of the kind `TimedOut` if it has no reader for too long.
 pub fn open_device(path: &Path, open: impl Fn(i32) -> io::Result<File>) -> io::Result<Device> {
     if !is_waited_for(path) {
         return open(0).map(Device);

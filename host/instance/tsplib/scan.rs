@@ -19,12 +19,12 @@ const ONCE: [&str; 12] = [
     "TOUR_SECTION",
 ];
 
-/// A part of a file.
+/// A part of a file: positions of bytes, from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// The first byte.
+    /// The position of its first byte.
     pub start: usize,
-    /// The byte after the last one.
+    /// The position after its last byte.
     pub end: usize,
 }
 
@@ -41,7 +41,7 @@ impl Part {
 /// A keyword and its value: the rest of its line, or for a section all lines up to the next keyword.
 #[derive(Debug)]
 pub struct Entry {
-    /// In capitals.
+    /// The keyword, in capitals.
     pub keyword: String,
     /// Where the keyword is.
     pub keyword_part: Part,
@@ -50,6 +50,10 @@ pub struct Entry {
 }
 
 /// Returns all entries of a file, in file order. Numbers never start with a letter, keywords always do.
+///
+/// # Errors
+/// If a line belongs to no keyword, a keyword that may appear once appears twice, or something follows EOF; the place and the
+/// remedy are in the error.
 pub fn entries(text: Text<'_>) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut in_section = false;
