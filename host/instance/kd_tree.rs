@@ -26,9 +26,9 @@ pub struct KdTree<const D: usize> {
 /// The smallest box around a part of the places.
 #[derive(Clone, Copy)]
 pub struct Cell<const D: usize> {
-    /// Its smallest coordinates.
+    /// The smallest coordinate along each axis.
     pub low: [f64; D],
-    /// Its largest coordinates.
+    /// The largest coordinate along each axis.
     pub high: [f64; D],
 }
 
@@ -151,7 +151,7 @@ impl<const D: usize> KdTree<D> {
         known
     }
 
-    /// Returns the places, by position.
+    /// Returns the places of the items, by position.
     #[inline]
     pub fn places(&self) -> &[[f64; D]] {
         &self.places

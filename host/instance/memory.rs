@@ -105,7 +105,7 @@ fn addresses(limits: &str, status: &str) -> Option<u64> {
     left(limit(limits, "Max address space"), kib(status, "VmSize:"))
 }
 
-/// Formats a number of bytes.
+/// Formats a number of bytes, as in `512 B` or `1.50 GiB`.
 pub fn bytes(n: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let power = (n.max(1).ilog2() / 10).min(4);

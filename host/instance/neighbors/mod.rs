@@ -68,7 +68,7 @@ fn nearest_of_all(instance: &Instance, k: usize, watch: &Watch) -> NeighborLists
 
 /// Neighbour lists of some nodes, with neighbours only among them.
 pub struct Neighborhood {
-    /// Number of neighbours per node.
+    /// Number of neighbours per node, the same for all.
     pub k: usize,
     /// The nodes; if a tree was searched, nearby nodes are close to each other in the list.
     pub nodes: Vec<u32>,
