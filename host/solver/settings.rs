@@ -53,14 +53,14 @@ impl Declaration {
     }
 }
 
-/// The declaration of a setting.
+/// The declaration of a setting. Texts that do not apply are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Its name: the field of the settings, and the key in the JSON of a run.
     pub name: &'static str,
     /// What its values are.
     pub kind: Kind,
-    /// The allowed numbers.
+    /// The allowed numbers; has no effect if values are not numbers.
     pub range: Range,
     /// What its number counts or measures, where the name does not say so.
     pub unit: &'static str,
@@ -122,7 +122,7 @@ impl Setting {
         self.help.trim_start()
     }
 
-    /// Returns its default as JSON.
+    /// Returns its default as JSON; null if it has no value by default.
     pub fn default(&self) -> Value {
         (self.default)()
     }
