@@ -31,7 +31,7 @@ const HOPELESS: f64 = 1.25;
 pub struct Shape {
     /// Teams of a walk: blocks on a GPU, or threads on a CPU.
     pub parts: u32,
-    /// Threads of a team.
+    /// Threads of each team.
     pub threads: u32,
 }
 
@@ -72,7 +72,7 @@ impl Key {
     }
 }
 
-/// A stored result.
+/// A stored result: the fastest shape of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     key: Key,
@@ -148,7 +148,7 @@ pub fn now(states: &[WalkState]) -> Option<u64> {
 /// A piece of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
-    /// How to run it.
+    /// How many threads run it.
     pub shape: Shape,
     /// The iteration after its last.
     pub end: u64,
