@@ -105,7 +105,7 @@ pub struct Progress<C = i64> {
     pub best_cost: C,
     /// The best cost of the last iteration.
     pub iteration_cost: C,
-    /// Seconds since the start of the run: with its preparation, and with the time before it continued from a checkpoint.
+    /// Seconds since the start of the run, with its preparation and [`Stop::before`](super::Stop::before).
     pub seconds: f64,
     /// Tours built so far, or kicks of all chains.
     pub tours: u64,

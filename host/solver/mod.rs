@@ -460,7 +460,7 @@ pub struct Solution {
     pub iterations: u64,
     /// The iteration (from 1) that found the tour; 0 if it was found before the first one.
     pub best_iteration: u64,
-    /// Seconds of the whole run, including preparation, and the time before it continued from a checkpoint.
+    /// Seconds of the whole run, with its preparation and [`Stop::before`].
     pub seconds: f64,
     /// Seconds of preparation: neighbour lists, the start tour, the backend's buffers and kernels.
     pub setup_seconds: f64,

@@ -54,7 +54,7 @@ pub struct Found<S> {
     pub evaluations: u64,
     /// Number of local optima, of all walks.
     pub descents: u64,
-    /// Seconds of the whole search, including preparation, and the time before it continued from a checkpoint.
+    /// Seconds of the whole search, with its preparation and [`Stop::before`].
     pub seconds: f64,
     /// Seconds of preparation, before the first iteration.
     pub setup_seconds: f64,
