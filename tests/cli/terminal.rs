@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,11 @@ pub struct Terminal {
     pub slave: OwnedFd,
     pub program: Child,
     shown: Arc<Mutex<Shown>>,
+    is_read: AtomicBool,
 }
+
+/// A title that no program sets, which marks the end of what a program wrote.
+const END: &[u8] = b"\x1b]0;the end\x07";
 
 struct Shown {
     screen: vt100::Parser,
@@ -109,11 +114,12 @@ impl Terminal {
             screen: vt100::Parser::new(positive(lines), positive(columns), 0),
             bytes: Vec::new(),
         }));
-        Terminal { master, slave: pair.slave, program, shown }
+        Terminal { master, slave: pair.slave, program, shown, is_read: AtomicBool::new(false) }
     }
 
     /// Reads from now on.
     pub fn read(&self) {
+        self.is_read.store(true, Ordering::Relaxed);
         let (mut reader, own) = (self.master.try_clone().unwrap(), self.shown.clone());
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -163,12 +169,34 @@ impl Terminal {
         let _ = kill(Pid::from_raw(self.program.id() as i32), signal);
     }
 
+    /// Waits until all that was written to the terminal has been read, if anybody reads and the terminal is not stopped.
+    fn read_all(&self) {
+        let mut options = File::options();
+        let options = options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        let is_read = self.is_read.load(Ordering::Relaxed);
+        if !is_read || options.open(ttyname(&self.slave).unwrap()).unwrap().write_all(END).is_err() {
+            return;
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(60) {
+            let mut shown = self.shown.lock().unwrap();
+            if let Some(length) = shown.bytes.len().checked_sub(END.len())
+                && shown.bytes.ends_with(END)
+            {
+                shown.bytes.truncate(length);
+                return;
+            }
+            drop(shown);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("the end was not read:\n{}", self.text());
+    }
+
     pub fn end(&mut self) -> ExitStatus {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(60) {
             if let Some(status) = self.program.try_wait().unwrap() {
-                // What it wrote last may still be on its way.
-                std::thread::sleep(Duration::from_millis(100));
+                self.read_all();
                 return status;
             }
             std::thread::sleep(Duration::from_millis(5));
