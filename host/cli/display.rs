@@ -30,7 +30,7 @@ const CLEAR: &str = "\r\x1b[2K";
 /// Frames of the progress line per second, at most.
 const RATE: u8 = 20;
 
-/// The terminal of the process; `None` if the standard error is none, or the process may not open it.
+/// The terminal of the process; `None` if the standard error is not a terminal, or the process may not open it.
 static DISPLAY: LazyLock<Option<Mutex<Display>>> = LazyLock::new(|| Display::open().map(Mutex::new));
 
 /// See the [module](self).
@@ -105,7 +105,7 @@ impl Display {
         self.flush(PATIENCE);
     }
 
-    /// Draws a frame, which takes the place of one that the terminal has not begun to take, and waits for the terminal for so long.
+    /// Draws a frame and waits this long for the terminal. It replaces the last frame if none of that has been written yet.
     pub fn draw(&mut self, frame: String, patience: Duration) {
         self.frame = frame.into_bytes();
         self.flush(patience);

@@ -101,7 +101,7 @@ impl ProgressLine {
     }
 }
 
-/// Creates a progress bar of this length, if it is known, on the terminal that the standard error is; hidden if that is none.
+/// Creates a progress bar of this length, if it is known. It is drawn on the standard error, and hidden if that is not a terminal.
 pub fn bar(is_hidden: bool, length: Option<u64>) -> ProgressBar {
     let bar = match length {
         _ if is_hidden => ProgressBar::hidden(),

@@ -385,7 +385,7 @@ impl Instance {
         &self.scale
     }
 
-    /// Returns the internal cost of forbidden edges; `None` if there are none.
+    /// Returns the internal cost of forbidden edges; `None` if no edge is forbidden.
     pub fn forbidden(&self) -> Option<i32> {
         self.forbidden
     }
@@ -983,7 +983,7 @@ impl NodeNumbers {
         }
     }
 
-    /// Returns the node with this number; `None` if there is none.
+    /// Returns the node with this number; `None` if no node has it.
     pub fn node(&self, id: u32) -> Option<u32> {
         match self {
             NodeNumbers::From { first, n } => id.checked_sub(*first).filter(|&node| (node as usize) < *n),

@@ -65,8 +65,8 @@ impl Terminal {
         Terminal::start_unread(pair, (columns, lines), command)
     }
 
-    /// A terminal of 80 columns that takes no more output until somebody reads it. It is the standard error, and the standard output
-    /// if that is none.
+    /// A terminal of 80 columns that takes no more output until somebody reads it. It is the standard error, and also the standard
+    /// output unless that is given.
     pub fn new_full(command: &mut Command, stdout: Option<File>) -> Terminal {
         let pair =
             openpty(Some(&Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }), None).unwrap();

@@ -381,7 +381,7 @@ fn postcodes_are_no_ids() {
     let address = "name,zip,lat,lon\nA,89073,1.5,2\nB,89073,3,4\nC,89075,5,6\n";
     let found = read(address);
     assert!(found.ids.is_none() && found.warnings.is_empty(), "{:?}", found.warnings);
-    // A house number is none either, and neither is the number of a telephone.
+    // Numbers of houses and telephones are not ids, either.
     let numbers = "street,house number,phone number,lat,lon\nWeg,5,7,1.5,2\nGasse,5,7,3,4\n";
     let found = read(numbers);
     assert!(found.ids.is_none() && found.warnings.is_empty(), "{:?}", found.warnings);
