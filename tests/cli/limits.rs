@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::world::copy_program;
+
 tests! {
     memory_that_runs_out_is_told_and_leaves_the_best_tour,
     with_room_for_it_a_bound_is_found,
@@ -280,7 +282,7 @@ fn a_small_stack_is_enough() {
 fn no_thread_to_be_had_is_told() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::copy(ANTWARP, folder.path().join("antwarp")).unwrap();
+    copy_program(&folder.path().join("antwarp"));
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     let is_root =
         shell(folder.path(), &format!("{nobody} true")).status().is_ok_and(|status| status.success());

@@ -7,7 +7,7 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use crate::world::antwarp;
+use crate::world::{antwarp, copy_program};
 
 tests! {
     the_short_form_is_one_line,
@@ -68,7 +68,7 @@ fn a_package_has_its_highs_beside_the_program() {
         fs::create_dir_all(name).unwrap();
     }
     let program = bin.join("antwarp");
-    fs::copy(env!("CARGO_BIN_EXE_antwarp"), &program).unwrap();
+    copy_program(&program);
     // Not a library at all: the loader says so, and its name shows that it was tried.
     let library = lib.join("libhighs.so");
     fs::write(&library, "not a library").unwrap();

@@ -3,6 +3,7 @@
 use crate::data;
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -13,6 +14,13 @@ pub fn antwarp(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antwarp"));
     command.args(args).timeout(Duration::from_secs(120));
     command
+}
+
+/// Copies the program to a file. Another process writes it: were it open for writing here, a child that another thread starts at
+/// that moment would hold it open, too, and to run it would fail with "Text file busy".
+pub fn copy_program(to: &Path) {
+    let status = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_antwarp")).arg(to).status();
+    assert!(status.unwrap().success(), "cp {}", to.display());
 }
 
 /// `antwarp solve` on the CPU.

@@ -3,6 +3,8 @@
 use std::fs;
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Command;
 use std::time::SystemTime;
 
 use common::{CANARY, NEIGHBOURS, build, build_plain, scratch, toolchain, write_crate};
@@ -76,10 +78,11 @@ printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n}\n'
 
 #[cfg(unix)]
 fn fake_cargo(root: &Path) -> Toolchain {
-    use std::os::unix::fs::PermissionsExt;
-    let cargo = root.join("cargo");
-    fs::write(&cargo, FAKE_CARGO).unwrap();
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    let [script, cargo] = ["cargo.sh", "cargo"].map(|name| root.join(name));
+    fs::write(&script, FAKE_CARGO).unwrap();
+    // Another process writes what is run: children that other tests start would hold it open for writing ("Text file busy").
+    let status = Command::new("install").args(["-m", "755"]).args([&script, &cargo]).status();
+    assert!(status.unwrap().success());
     Toolchain { cargo, rustc: "rustc".into(), version: "rustc 1.95.0".into() }
 }
 
