@@ -127,7 +127,7 @@ fn an_interrupt_before_there_is_a_bound_ends_the_search_for_one() {
     let (output, took) = interrupted(&["bound", "E316k.0"], Duration::ZERO);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(!output.stdout.is_empty() || told.contains("interrupted before a bound was found"), "{told}");
-    assert!(took < Duration::from_secs(15), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 /// What `bound` finds: the bound, and the method.
@@ -197,7 +197,7 @@ fn cutting_planes_end_in_time() {
     let (bound, _) = bounded(&["E1k.0", "--time", "2s"], None);
     assert!(bound > 23_000_000 && bound <= 23_360_648, "{bound}");
     // The machine may be busy.
-    assert!(begin.elapsed() < Duration::from_millis(3500), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }
 
 fn without_a_library_trees_bound_and_what_is_missing_is_told() {

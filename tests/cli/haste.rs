@@ -49,7 +49,7 @@ const SLOW_TO_BEGIN: [(&str, &[&str]); 9] = [
 ];
 
 /// Long enough for a busy machine, on which these take several times as long as on a quiet one.
-const LONG: Duration = Duration::from_secs(8);
+const LONG: Duration = Duration::from_secs(20);
 
 fn a_run_whose_time_is_up_before_it_begins_has_a_tour() {
     let folder = Folder::new(50);

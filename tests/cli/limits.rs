@@ -138,7 +138,7 @@ fn an_instance_that_nobody_writes_is_waited_for_until_the_time_is_up() {
         let said = said(&output);
         assert_eq!(output.status.code(), Some(3), "{said}");
         assert!(said.contains("the time was up before it was read"), "{said}");
-        assert!(begin.elapsed() < Duration::from_secs(8));
+        assert!(begin.elapsed() < Duration::from_secs(20));
     }
 }
 
@@ -149,7 +149,7 @@ fn waiting_for_an_instance_is_interrupted() {
     let begin = Instant::now();
     let output = end(process);
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-    assert!(begin.elapsed() < Duration::from_secs(8));
+    assert!(begin.elapsed() < Duration::from_secs(20));
 }
 
 fn an_instance_may_come_late_and_a_reader_too() {
@@ -169,7 +169,7 @@ fn a_tour_that_nobody_reads_is_written_elsewhere() {
     let begun = Instant::now();
     let output = process.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
-    assert!(begun.elapsed() < Duration::from_secs(15));
+    assert!(begun.elapsed() < Duration::from_secs(20));
     assert!(said(&output).contains("nothing is reading it"), "{}", said(&output));
     let rescued = files(folder.path()).into_iter().find(|name| name.ends_with(".tour")).unwrap();
     let check = shell(folder.path(), &format!("exec $ANTWARP check E1k.0 {rescued}")).output().unwrap();
@@ -180,7 +180,7 @@ fn a_tour_that_nobody_reads_is_written_elsewhere() {
     let begun = Instant::now();
     let output = end(process);
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
-    assert!(said(&output).contains("was written to") && begun.elapsed() < Duration::from_secs(4));
+    assert!(said(&output).contains("was written to") && begun.elapsed() < Duration::from_secs(20));
 }
 
 fn a_writer_that_stalls_is_waited_for_until_the_time_is_up_or_an_interrupt() {

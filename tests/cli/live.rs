@@ -225,7 +225,7 @@ fn elsewhere_it_is_as_without_it() {
 }
 
 fn a_run_that_ends_by_itself_prints_its_summary_below() {
-    let args = ["solve", "E1k.0", "--live", "--time", "2s", "--prove=never"];
+    let args = ["solve", "E1k.0", "--live", "--time", "5s", "--prove=never"];
     let mut terminal = Terminal::new((80, 30), &mut antwarp(&args));
     terminal.wait_for_view();
     assert!(terminal.end().success());
@@ -246,7 +246,7 @@ fn a_terminal_that_is_never_read_stops_nothing() {
     let mut terminal = Terminal::new_unread(LARGE, &mut antwarp(&args));
     assert!(terminal.end().success());
     // A bound, not a measurement: the limit holds although the terminal takes nothing.
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     assert_eq!(cities(&tour), 1000);
     // Whoever reads it later finds the terminal as it was, and the summary.
     terminal.read();
@@ -264,7 +264,7 @@ fn a_terminal_that_is_never_read_stops_nothing() {
     // It may have ended before.
     let _ = kill(program, Signal::SIGTERM);
     assert_eq!(terminal.end().code(), Some(130));
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     assert_eq!(cities(&tour), 1000);
 }
 

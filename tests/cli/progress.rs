@@ -20,9 +20,10 @@ const SEARCH: &[&str] = &["search", "tsp", "E1k.0", "--backend", "cpu"];
 
 fn it_fits_a_narrow_terminal() {
     for columns in [40, 71, 100] {
-        for command in [SOLVE, SEARCH] {
-            let mut terminal =
-                Terminal::new((columns, 24), &mut antwarp(&[command, &["--time", "2s"]].concat()));
+        // A second or two of work, not of time: a busy machine may take long to begin.
+        for (command, iterations) in [(SOLVE, "20n"), (SEARCH, "150")] {
+            let args = [command, &["--iterations", iterations]].concat();
+            let mut terminal = Terminal::new((columns, 24), &mut antwarp(&args));
             terminal.wait("a line", |screen| screen.contents().contains("best "));
             assert!(terminal.end().success());
             let (written, text) = (terminal.written(), terminal.text());
@@ -56,7 +57,7 @@ fn a_terminal_that_takes_nothing_stops_no_run() {
         let mut terminal = Terminal::new_full(&mut antwarp(&[command, &limits].concat()), Some(output));
         assert!(terminal.end().success());
         // A bound, not a measurement: the limit holds although the terminal takes nothing.
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         assert_eq!(cities(&result), 1000);
         assert!(std::fs::read_to_string(&report).unwrap().contains("stopped by the time limit"));
         std::fs::remove_file(&result).unwrap();
@@ -72,7 +73,7 @@ fn a_signal_is_answered_though_the_terminal_takes_nothing() {
     let begin = Instant::now();
     terminal.signal(Signal::SIGTERM);
     assert_eq!(terminal.end().code(), Some(130));
-    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     assert_eq!(cities(&tour), 1000);
     assert!(std::fs::read_to_string(&report).unwrap().contains("interrupted"));
 

@@ -277,7 +277,7 @@ fn a_target_stops_the_run() {
         .stdout(contains("stopped by stagnation"));
     let start = Instant::now();
     solve(&[&folder.instance, "--time", "300ms"]).assert().success().stdout(contains("time limit"));
-    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 fn tiny_instances_need_no_search() {
