@@ -208,7 +208,7 @@ impl<D: Distance> Small<D> {
         }
     }
 
-    /// Returns the shortest tour, once [`Small::search`] has returned.
+    /// Returns the shortest tour, once [`Small::search`] or [`Small::improve`] has returned.
     #[inline(always)]
     pub fn best(self) -> Slots<u16> {
         self.best
@@ -220,13 +220,36 @@ impl<D: Distance> Small<D> {
     /// # Safety
     /// All members of the team that the memory belongs to call it together.
     #[inline(always)]
-    pub unsafe fn search<T: Team>(mut self, team: T, plan: Plan, is_over: impl Fn(u32) -> bool) -> i64 {
+    pub unsafe fn search<T: Team>(self, team: T, plan: Plan, is_over: impl Fn(u32) -> bool) -> i64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.search_from(team, plan, is_over, |tour| tour.begin(team)) }
+    }
+
+    /// As [`Small::search`], but starts from the tour in [`Small::best`].
+    ///
+    /// # Safety
+    /// As [`Small::search`]; [`Small::best`] holds each node once, and its edges include all [fixed](FIXED) ones.
+    #[inline(always)]
+    pub unsafe fn improve<T: Team>(self, team: T, plan: Plan, is_over: impl Fn(u32) -> bool) -> i64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.search_from(team, plan, is_over, |tour| tour.take(team)) }
+    }
+
+    /// Searches from the tour that `start` makes; it returns its length.
+    #[inline(always)]
+    unsafe fn search_from<T: Team>(
+        mut self,
+        team: T,
+        plan: Plan,
+        is_over: impl Fn(u32) -> bool,
+        start: impl FnOnce(Self) -> i64,
+    ) -> i64 {
         // SAFETY: all nodes are below n.
         unsafe {
             let n = self.n;
             self.list_neighbors(team);
             self.border = self.find_border(team);
-            let mut cost = self.begin(team);
+            let mut cost = start(self);
             team.for_each(n.div_ceil(32), |word| self.waiting.set(word, self.all_of(word)));
             team.barrier();
             cost = self.repair(team, cost, i64::MIN);
@@ -403,6 +426,27 @@ impl<D: Distance> Small<D> {
                 // Fixed edges count as 0, which is the same for all tours.
                 cost += if far == FIXED { 0 } else { far as i64 };
             }
+        }
+    }
+
+    /// Takes the tour in `best`; returns its length.
+    #[inline(always)]
+    unsafe fn take<T: Team>(self, team: T) -> i64 {
+        // SAFETY: positions are below n, and so are the nodes of a tour.
+        unsafe {
+            team.for_each(self.n, |p| {
+                let node = self.best.get(p);
+                self.order.set(p, node);
+                self.position.set(node as u32, p as u16);
+            });
+            team.barrier();
+            let (mut p, mut cost) = (0, 0);
+            while p < self.n {
+                let far = self.far(self.at(p), self.at(self.after(p)));
+                cost += if far == FIXED as i64 { 0 } else { far };
+                p += 1;
+            }
+            cost
         }
     }
 

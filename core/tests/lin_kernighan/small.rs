@@ -77,6 +77,29 @@ unsafe fn search<T: Team, D: Distance>(
     }
 }
 
+/// The same, from a given tour.
+///
+/// # Safety
+/// The memory is that of n nodes.
+unsafe fn improve<T: Team, D: Distance>(
+    team: T,
+    start: &[u32],
+    distances: (D, bool),
+    memory: *mut u64,
+    plan: Plan,
+) -> (Vec<u32>, i64) {
+    let n = start.len() as u32;
+    // SAFETY: the caller's promise; the tour is one.
+    unsafe {
+        let tour = Small::new(n, distances, memory.cast());
+        team.for_each(n, |at| tour.best().set(at, start[at as usize] as u16));
+        team.barrier();
+        let cost = tour.improve(team, plan, |_| false);
+        team.barrier();
+        ((0..n).map(|at| tour.best().get(at).into()).collect(), cost)
+    }
+}
+
 fn alone(n: u32, matrix: &[i32], has_fixed: bool, plan: Plan) -> (Vec<u32>, i64) {
     let mut memory = memory(n);
     // SAFETY: the memory is that of n nodes.
@@ -247,6 +270,15 @@ proptest! {
         };
         let expected = alone(n, &matrix, false, plan(2));
         check(n, &matrix, &expected);
+        let given: Vec<u32> = (0..n).collect();
+        let mut own = memory(n);
+        // SAFETY: the memory is that of n nodes.
+        let improved = unsafe { improve(Serial, &given, (Matrix(&matrix, n), false), own.start(), plan(2)) };
+        check(n, &matrix, &improved);
+        // A tour that the search left is a local optimum: without kicks, it stays.
+        // SAFETY: as above.
+        let kept = unsafe { improve(Serial, &alone(n, &matrix, false, plan(0)).0, (Matrix(&matrix, n), false), own.start(), plan(0)) };
+        prop_assert_eq!(kept.1, alone(n, &matrix, false, plan(0)).1);
         for order in ORDERS {
             let mut memory = memory(n);
             let start = Shareable::new(memory.start());
@@ -256,6 +288,13 @@ proptest! {
             });
             for found in found {
                 prop_assert_eq!(&found, &expected, "{:?}, {} members", order, size);
+            }
+            let found = run(size, order, |team| {
+                // SAFETY: the memory is that of n nodes.
+                unsafe { improve(team, &given, (Matrix(&matrix, n), false), start.get(), plan(2)) }
+            });
+            for found in found {
+                prop_assert_eq!(&found, &improved, "{:?}, {} members", order, size);
             }
         }
     }

@@ -51,6 +51,30 @@ impl SmallTours {
     /// If the matrix is not a symmetric one of [`FEWEST_NODES`] to [`MOST_NODES`] nodes, or its fixed edges are not as said.
     pub fn solve(
         &mut self,
+        distances: (&[i32], bool),
+        plan: Plan,
+        is_over: &dyn Fn() -> bool,
+    ) -> impl Iterator<Item = u32> {
+        self.run(None, distances, plan, is_over)
+    }
+
+    /// As [`SmallTours::solve`], but starts from this tour.
+    ///
+    /// # Panics
+    /// As [`SmallTours::solve`], and if the tour does not have each node once, or lacks a fixed edge.
+    pub fn improve(
+        &mut self,
+        start: &[u32],
+        distances: (&[i32], bool),
+        plan: Plan,
+        is_over: &dyn Fn() -> bool,
+    ) -> impl Iterator<Item = u32> {
+        self.run(Some(start), distances, plan, is_over)
+    }
+
+    fn run(
+        &mut self,
+        start: Option<&[u32]>,
         (matrix, has_fixed): (&[i32], bool),
         plan: Plan,
         is_over: &dyn Fn() -> bool,
@@ -72,13 +96,33 @@ impl SmallTours {
         // SAFETY: the memory is large enough, and nobody else uses it; the matrix was checked above.
         let best = unsafe {
             let tour = Small::new(n, (distances, has_fixed), self.memory.as_mut_ptr().cast());
-            tour.search(Serial, plan, is_over);
+            if let Some(start) = start {
+                assert!(is_tour(start, matrix, n as usize), "not a tour with the fixed edges");
+                (0..n).zip(start).for_each(|(at, &node)| tour.best().set(at, node as u16));
+                tour.improve(Serial, plan, is_over);
+            } else {
+                tour.search(Serial, plan, is_over);
+            }
             tour.best()
         };
         self.kicks += u64::from(made.get());
         // SAFETY: there are n nodes, and the memory is borrowed for as long as they are read.
         (0..n).map(move |at| u32::from(unsafe { best.get(at) }))
     }
+}
+
+/// Returns whether a tour has each of n nodes once, and all fixed edges of a matrix.
+fn is_tour(tour: &[u32], matrix: &[i32], n: usize) -> bool {
+    let mut beside = vec![[n; 2]; n];
+    for (at, &node) in tour.iter().enumerate() {
+        let neighbors = [tour[(at + n - 1) % n], tour[(at + 1) % n]].map(|node| node as usize);
+        if beside.get(node as usize) != Some(&[n; 2]) {
+            return false;
+        }
+        beside[node as usize] = neighbors;
+    }
+    let fixed = (0..n * n).filter(|&at| matrix[at] == FIXED && at / n != at % n);
+    tour.len() == n && fixed.into_iter().all(|at| beside[at / n].contains(&(at % n)))
 }
 
 /// Returns whether a matrix is symmetric, and has fixed edges as [`Small`] takes them. That takes far less time than any search.
@@ -109,5 +153,32 @@ mod tests {
         assert!(is_right(&with(&[]), n, false) && is_right(&fixed, n, true));
         assert!(!is_right(&with(&[(3, 4, 2)]), n, false));
         assert!(!is_right(&fixed, n, false) && !is_right(&twice, n, true));
+        assert!(
+            is_tour(&[0, 1, 2, 3, 4, 5, 6, 7], &fixed, n) && is_tour(&[1, 2, 3, 4, 5, 6, 7, 0], &fixed, n)
+        );
+        assert!(!is_tour(&[0, 2, 1, 3, 4, 5, 6, 7], &fixed, n), "it lacks the fixed edge");
+        for wrong in [&[0, 1, 2, 3, 4, 5, 6][..], &[0, 1, 2, 3, 4, 5, 6, 6], &[0, 1, 2, 3, 4, 5, 6, 8]] {
+            assert!(!is_tour(wrong, &with(&[]), n), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_given_tour_gets_no_longer() {
+        let n = 60;
+        let place = |i: usize| (i * 37 % 101) as i32 * 3;
+        let matrix: Vec<i32> = (0..n * n).map(|at| (place(at / n) - place(at % n)).abs() + 1).collect();
+        let length = |tour: &[u32]| -> i32 {
+            (0..n).map(|at| matrix[tour[at] as usize * n + tour[(at + 1) % n] as usize]).sum()
+        };
+        let plan = Plan { seed: 1, kicks: 0, segment: 50, temperature: 0.4, padding: 0 };
+        let mut tours = SmallTours::default();
+        let mut best: Vec<u32> = (0..n as u32).collect();
+        best.sort_by_key(|&node| place(node as usize));
+        // Along a line, no tour is shorter than there and back.
+        let kept: Vec<u32> = tours.improve(&best, (&matrix, false), plan, &|| false).collect();
+        assert_eq!(length(&kept), length(&best));
+        let any: Vec<u32> = (0..n as u32).collect();
+        let found: Vec<u32> = tours.improve(&any, (&matrix, false), plan, &|| false).collect();
+        assert!(is_tour(&found, &matrix, n) && length(&found) < length(&any));
     }
 }
