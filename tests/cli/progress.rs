@@ -10,6 +10,7 @@ use crate::terminal::{Terminal, antwarp, cities};
 
 tests! {
     it_fits_a_narrow_terminal,
+    it_is_cleared_before_the_report,
     a_terminal_that_takes_nothing_stops_no_run,
     a_signal_is_answered_though_the_terminal_takes_nothing,
     the_report_waits_for_a_terminal_and_files_do_not,
@@ -20,20 +21,29 @@ const SEARCH: &[&str] = &["search", "tsp", "E1k.0", "--backend", "cpu"];
 
 fn it_fits_a_narrow_terminal() {
     for columns in [40, 71, 100] {
-        // A second or two of work, not of time: a busy machine may take long to begin.
-        for (command, iterations) in [(SOLVE, "20n"), (SEARCH, "150")] {
-            let args = [command, &["--iterations", iterations]].concat();
-            let mut terminal = Terminal::new((columns, 24), &mut antwarp(&args));
+        for command in [SOLVE, SEARCH] {
+            let mut terminal =
+                Terminal::new((columns, 24), &mut antwarp(&[command, &["--time", "10m"]].concat()));
             terminal.wait("a line", |screen| screen.contents().contains("best "));
-            assert!(terminal.end().success());
-            let (written, text) = (terminal.written(), terminal.text());
-            let (line, report) = written.rsplit_once("\x1b[2K").unwrap();
+            terminal.signal(Signal::SIGINT);
+            assert_eq!(terminal.end().code(), Some(130));
+            let written = terminal.written();
+            let (line, report) = written.split_once("stopping with the best").unwrap();
             assert!(line.contains("iteration") || columns == 40, "{line:?}");
             for frame in line.split(['\r', '\n']) {
                 assert!(console::measure_text_width(frame) <= columns.into(), "{frame:?} in {columns}");
             }
-            assert!(report.contains("cost ") && !text.contains("best 2"), "{text}");
+            assert!(report.contains("cost "), "{written}");
         }
+    }
+}
+
+fn it_is_cleared_before_the_report() {
+    for command in [SOLVE, SEARCH] {
+        let mut terminal = Terminal::new((100, 24), &mut antwarp(&[command, &["--time", "2s"]].concat()));
+        assert!(terminal.end().success());
+        let text = terminal.text();
+        assert!(text.contains("cost ") && !text.contains("best 2"), "{text}");
     }
 }
 
