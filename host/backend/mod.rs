@@ -46,12 +46,13 @@ pub enum Gpus {
     Count(u32),
     /// Those with these numbers, from 0.
     These(Vec<u32>),
-    /// One: where several processes take turns at all devices, that of the process with this number.
+    /// One: that of the process with this number, from 0, where several processes take turns at all devices.
     Turn(u32),
 }
 
 impl Gpus {
-    /// Returns the devices for the process with this number, where several processes of a machine take turns.
+    /// Returns the only device for the process with this number, from 0, where several processes of a machine take turns at these
+    /// devices.
     pub fn turn(&self, number: u32) -> Gpus {
         let one = |count: usize| number as usize % count.max(1);
         match self {
@@ -63,7 +64,7 @@ impl Gpus {
         }
     }
 
-    /// Returns whether the user says which.
+    /// Returns whether the user gave a count or numbers: then a device that cannot be used is an error.
     pub(crate) fn are_named(&self) -> bool {
         matches!(self, Gpus::Count(_) | Gpus::These(_))
     }
@@ -97,7 +98,8 @@ impl std::str::FromStr for Gpus {
     }
 }
 
-/// An opened backend: where runs compute.
+/// An opened backend: where runs compute. Of several GPUs, [`Backend::lin_kernighan`] uses those that are useful; all other work
+/// runs on the first one.
 pub enum Backend {
     /// CPU threads.
     Cpu(cpu::Cpu),
@@ -115,10 +117,11 @@ impl Backend {
         Backend::open_on(choice, &Gpus::All)
     }
 
-    /// Opens the backend that the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU.
+    /// Opens the backend that the user asked for. With [`Choice::Auto`], the second value says why it is not a GPU; else it is
+    /// `None`. With [`Choice::Cpu`], `gpus` is ignored.
     ///
     /// # Errors
-    /// With [`Choice::Cuda`], or if GPUs were named, the reason why they cannot be used.
+    /// With [`Choice::Cuda`], or with [`Choice::Auto`] if GPUs were given by count or number: the reason why they cannot be used.
     pub fn open_on(choice: Choice, gpus: &Gpus) -> Result<(Backend, Option<String>), BackendError> {
         let cpu = || Backend::Cpu(cpu::Cpu::new());
         match choice {
@@ -142,7 +145,7 @@ impl Backend {
         Err(BackendError::NoKernels("its feature `cuda` is off".to_string()))
     }
 
-    /// Returns whether it is CPU threads.
+    /// Returns whether it consists of CPU threads.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Backend::Cpu(_))
     }
@@ -209,8 +212,9 @@ impl Backend {
         }
     }
 
-    /// Returns the default number of tours, and of trials of each in a round. They depend on the kind of backend, and on its number
-    /// of threads only if the run need not be `reproducible`.
+    /// Returns the default number of tours of `n` nodes, and of trials of each in a round. On CPU threads they depend on the
+    /// number of threads only if the run need not be `reproducible`; on GPUs, for small instances, on the multiprocessors of the
+    /// first one.
     pub fn default_trials(&self, n: u32, reproducible: bool) -> Trials {
         match self {
             Backend::Cpu(_) => cpu::default_trials(n, reproducible),
@@ -219,7 +223,7 @@ impl Backend {
         }
     }
 
-    /// Returns the trials in a round of each of several tours.
+    /// Returns the trials in a round of each of `chains` tours of `n` nodes, at least 1. CPU threads ignore `chains`.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     pub fn trials(&self, n: u32, chains: u32) -> u32 {
         match self {
@@ -229,8 +233,8 @@ impl Backend {
         }
     }
 
-    /// Returns the most nodes that a trial of one of this many tours searches around. A CPU thread goes on with another trial; on a
-    /// GPU all trials of a round wait for the longest one.
+    /// Returns the most nodes that a trial of one of `chains` tours searches around; [`UNLIMITED`] on CPU threads, and for a
+    /// single tour. A CPU thread goes on with another trial; on a GPU all trials of a round wait for the longest one.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     pub fn looks(&self, chains: u32) -> u32 {
         match self {
@@ -240,7 +244,7 @@ impl Backend {
         }
     }
 
-    /// Makes tours for `problem`, which start as the tours of the spec, or else along its numbering.
+    /// Makes tours for `problem`, which start as the tours of the spec, or along the problem's numbering if it has none.
     ///
     /// # Errors
     /// If they do not fit in the backend's memory, or their kernels cannot be loaded.
@@ -259,8 +263,8 @@ impl Backend {
         })
     }
 
-    /// Begins to load what [`Backend::lin_kernighan`] needs for an instance, beside other preparation: a driver that has to compile
-    /// the kernels takes seconds.
+    /// Starts to load the kernels that [`Backend::lin_kernighan`] needs for an instance, on other threads: a driver that has to
+    /// compile them takes seconds. Does nothing on CPU threads.
     pub fn prepare_lin_kernighan(&self, instance: &Instance, local_search: Option<LocalSearch>) {
         match self {
             Backend::Cpu(_) => _ = (instance, local_search),
@@ -269,7 +273,7 @@ impl Backend {
         }
     }
 
-    /// Waits until that is loaded, or until `enough`.
+    /// Waits until the kernels of [`Backend::prepare_lin_kernighan`] are loaded, or until `enough`.
     pub fn wait_until_prepared(&self, enough: Enough) {
         match self {
             Backend::Cpu(_) => _ = enough,
@@ -294,10 +298,11 @@ impl Backend {
         })
     }
 
-    /// Makes a colony for `problem`.
+    /// Makes a colony of MAX-MIN Ant System for `problem`.
     ///
     /// # Errors
-    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded. On a GPU also if its local search is by
+    /// Lin-Kernighan moves, or its number of warps is not possible.
     pub fn colony<'p>(
         &'p self,
         problem: &'p Problem,
@@ -317,7 +322,8 @@ impl Backend {
     /// Makes a colony of Ant Colony System for `problem`.
     ///
     /// # Errors
-    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded. On a GPU also if its local search is by
+    /// Lin-Kernighan moves, or its updates are sequential.
     pub fn acs<'p>(
         &'p self,
         problem: &'p Problem,
@@ -332,10 +338,11 @@ impl Backend {
         }
     }
 
-    /// Makes walks through the solutions of a problem.
+    /// Makes walks through the solutions of a problem, the one that `tables` were made for.
     ///
     /// # Errors
-    /// If they do not fit in the backend's memory, or their kernels cannot be loaded.
+    /// If they do not fit in the backend's memory, a replica would take 4 GiB or more, or their kernels cannot be loaded or
+    /// launched in any shape; on CPU threads also if too many of them would wait for each other.
     pub fn walks<'p, P: OnThreads>(
         &'p self,
         tables: &'p Tables,
@@ -354,7 +361,7 @@ impl Backend {
     /// Makes an evaluation of neighbours for a search that chooses on the host.
     ///
     /// # Errors
-    /// As [`Backend::walks`].
+    /// As [`Backend::walks`]; on a GPU also if a replica does not fit in a block's shared memory.
     pub fn neighbors<'p, P: OnThreads>(
         &'p self,
         tables: &'p Tables,
@@ -370,10 +377,11 @@ impl Backend {
         })
     }
 
-    /// Makes a population for `problem`.
+    /// Makes a population for `problem`. Given first individuals are as many tours as the spec has individuals.
     ///
     /// # Errors
-    /// If it does not fit in the backend's memory, or its kernels cannot be loaded.
+    /// If it does not fit in the backend's memory, or its kernels cannot be loaded; with edge assembly crossover, if it is to run
+    /// on a GPU, or the given individuals are not such tours.
     pub fn population<'p>(
         &'p self,
         problem: &'p Problem,
