@@ -9,16 +9,16 @@ use crate::engine::error::SMALLER;
 use crate::engine::{BackendError, Plain};
 use crate::memory::bytes;
 
-/// An array of `len` elements in device memory.
+/// An array of `len` elements in device memory. One of no elements still has an address.
 pub struct Buffer<T> {
-    /// At least one element.
+    /// Room for at least one element.
     bytes: warpsmith::Buffer<u8>,
     len: usize,
     elements: PhantomData<T>,
 }
 
 impl<T: Plain> Buffer<T> {
-    /// Allocates `len` elements of 0; `what` names them if they do not fit.
+    /// Allocates `len` elements whose bytes are all 0; `what` names them in the error if they do not fit.
     ///
     /// # Errors
     /// If device memory is short, or the driver fails.
@@ -28,7 +28,7 @@ impl<T: Plain> Buffer<T> {
         Ok(Buffer { bytes, len, elements: PhantomData })
     }
 
-    /// Allocates a copy of `data`.
+    /// Allocates a copy of `data`, and waits until it is there.
     ///
     /// # Errors
     /// If device memory is short, or the driver fails.
@@ -41,7 +41,7 @@ impl<T: Plain> Buffer<T> {
         Ok(Buffer { bytes, len: data.len(), elements: PhantomData })
     }
 
-    /// Queues setting all elements to 0.
+    /// Queues setting all bytes to 0.
     ///
     /// # Errors
     /// If the driver fails.
@@ -64,7 +64,7 @@ impl<T: Plain> Buffer<T> {
         self.bytes.address()
     }
 
-    /// Overwrites the first elements with `data`; waits until `data` may be reused.
+    /// Overwrites the first elements with `data`, after everything queued before; waits until they are there.
     ///
     /// # Errors
     /// If the driver fails.
@@ -78,10 +78,10 @@ impl<T: Plain> Buffer<T> {
         done.map_err(failed("copying to the GPU"))
     }
 
-    /// Copies the first `data.len()` elements back, after everything queued before.
+    /// Copies the first `data.len()` elements to the host, after everything queued before, and waits for them.
     ///
     /// # Errors
-    /// If the driver fails, or a kernel queued before.
+    /// If the driver fails, or a kernel queued before failed.
     ///
     /// # Panics
     /// If `data` is longer than the buffer.
@@ -89,7 +89,7 @@ impl<T: Plain> Buffer<T> {
         self.read_from(stream, 0, data)
     }
 
-    /// Copies `data.len()` elements back, starting at `first`, after everything queued before.
+    /// Copies `data.len()` elements to the host, starting at element `first`, after everything queued before, and waits for them.
     ///
     /// # Errors
     /// As [`Buffer::read`].
@@ -106,7 +106,7 @@ impl<T: Plain> Buffer<T> {
         part.and_then(|part| stream.read(&part, raw)).map_err(failed("running kernels"))
     }
 
-    /// Queues a copy of as many elements as this buffer has, starting at element `first` of `from`.
+    /// Queues a copy of as many elements as this buffer has, from `from`, starting at its element `first`.
     ///
     /// # Errors
     /// If the driver fails.
@@ -122,7 +122,7 @@ impl<T: Plain> Buffer<T> {
         done.map_err(failed("copying between GPUs"))
     }
 
-    /// Queues a copy of `count` elements, starting at `first`, from the same place of a buffer of another device, or of this one.
+    /// Queues a copy of `count` elements, starting at element `first` of both buffers, from one of this device or of another.
     ///
     /// # Errors
     /// If the driver fails.
@@ -131,7 +131,7 @@ impl<T: Plain> Buffer<T> {
     /// If the range is out of bounds.
     ///
     /// # Safety
-    /// What other streams do with the two buffers, and their end, is in order with this copy by events.
+    /// Events order this copy and all that other streams do with the two buffers, and neither is freed before it is done.
     pub unsafe fn copy_from(
         &mut self,
         stream: &Stream,
@@ -149,7 +149,7 @@ impl<T: Plain> Buffer<T> {
         done.map_err(failed("copying between GPUs"))
     }
 
-    /// Copies all elements back.
+    /// Copies all elements to the host, as [`Buffer::read`].
     ///
     /// # Errors
     /// As [`Buffer::read`].

@@ -15,11 +15,12 @@ pub struct Cards {
 }
 
 impl Cards {
-    /// Opens the requested devices, all at the same time. If all devices are requested, those that cannot be opened are left out,
-    /// as long as one remains.
+    /// Opens the requested devices, each on a thread of its own, in the order of the request. If all devices are requested, those
+    /// that cannot be opened are left out, as long as one remains; [`Cards::machine`] names the first of them.
     ///
     /// # Errors
-    /// The reason why one of the named devices, or each of all devices, cannot be used.
+    /// If there is no driver or no device, or if a requested device does not exist or cannot be opened; where all are requested,
+    /// only if none can be opened.
     pub fn open(gpus: &Gpus) -> Result<Cards, BackendError> {
         let there = count()?;
         let ordinals: Vec<usize> = match gpus {
@@ -53,12 +54,12 @@ impl Cards {
         Ok(Cards { devices, left_out })
     }
 
-    /// Makes a run's devices from a single one.
+    /// Makes the devices of a run from a single one.
     pub fn one(device: Device) -> Cards {
         Cards { devices: vec![Arc::new(device)], left_out: None }
     }
 
-    /// Returns each device alone.
+    /// Returns each device as the only one of a run.
     pub fn each(&self) -> impl Iterator<Item = Cards> {
         self.devices.iter().map(|device| Cards { devices: vec![device.clone()], left_out: None })
     }
@@ -73,7 +74,7 @@ impl Cards {
         self.devices.iter().map(Arc::as_ref).collect()
     }
 
-    /// Returns the multiprocessors of all devices.
+    /// Returns the number of multiprocessors of all devices together.
     pub fn multiprocessors(&self) -> u32 {
         self.devices.iter().map(|device| device.multiprocessors()).sum()
     }
@@ -83,7 +84,8 @@ impl Cards {
         self.devices.len()
     }
 
-    /// Returns the machine, for reports. Devices whose name differs from the first one's are named in the details.
+    /// Returns the machine, for reports: of several devices their number, their names, each once where equal ones are
+    /// consecutive, and all their multiprocessors. The details are those of the first device, and why one was left out.
     pub fn machine(&self) -> Machine {
         let mut machine = self.first().machine();
         if self.count() > 1 {

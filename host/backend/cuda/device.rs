@@ -25,9 +25,9 @@ pub struct DeviceFacts {
     pub memory: u64,
     /// Multiprocessors.
     pub multiprocessors: usize,
-    /// The CUDA version of the driver.
+    /// The CUDA version that the driver supports, as in `12.4`.
     pub driver: String,
-    /// The kernels that this binary would use there, or why it has none.
+    /// The kernels that this binary would use there, as in `sm_90`, or why it has none.
     pub kernels: String,
 }
 
@@ -47,8 +47,8 @@ pub struct Device {
 
 type Loading = JoinHandle<Result<Function, BackendError>>;
 
-/// How long queued work may take, from the start of the wait, before it is abandoned once the run is over. The batch's results are
-/// then lost, so batches are sized to take less.
+/// How long queued work may take, from the start of the wait, before it is abandoned once the run is over. The results of the
+/// batch are then lost, so batches are sized to take less.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 /// How long to wait in any case once the run is over: the work may be about to finish.
 const LATE: Duration = Duration::from_millis(20);
@@ -60,6 +60,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 const SPIN: Duration = Duration::from_micros(200);
 
 /// Loads the driver and returns the number of devices, at least one.
+///
+/// # Errors
+/// If there is no driver, or no device.
 pub(super) fn count() -> Result<usize, BackendError> {
     warpsmith::Device::count().map_err(failed("asking for the devices"))
 }
@@ -79,7 +82,7 @@ fn facts(properties: &Properties) -> DeviceFacts {
     }
 }
 
-/// Returns the facts about every CUDA device.
+/// Returns the facts about every CUDA device, in the driver's order: the index is the number that [`Device::open`] takes.
 ///
 /// # Errors
 /// If there is no driver, or no device.
@@ -93,15 +96,15 @@ fn load(module: &Module, name: &str) -> Result<Function, BackendError> {
 }
 
 impl Device {
-    /// Opens device `ordinal` and chooses the PTX for it.
+    /// Opens the device with this number, from 0, and chooses the PTX for it. Kernels are loaded later.
     ///
     /// # Errors
-    /// If there are no kernels, no driver or no device, or one is too old: each has its own error.
+    /// If there are no kernels, no driver or no such device, or the driver or the device is too old: each has its own error.
     pub fn open(ordinal: usize) -> Result<Self, BackendError> {
         Device::open_with(ordinal, None)
     }
 
-    /// As [`Device::open`], with the PTX for `architecture` (the compute capability times ten) if that is given.
+    /// As [`Device::open`], with the PTX for `architecture`, the compute capability times ten, if that is given.
     ///
     /// # Errors
     /// As [`Device::open`]; also if there is no such PTX, or the device cannot run it.
@@ -111,7 +114,7 @@ impl Device {
         unsafe { Device::open_for(ordinal, &EMBEDDED, architecture) }
     }
 
-    /// As [`Device::open_with`], with other kernels.
+    /// As [`Device::open_with`], with the kernels of `images`.
     ///
     /// # Errors
     /// As [`Device::open_with`].
@@ -162,6 +165,9 @@ impl Device {
     }
 
     /// Makes another stream.
+    ///
+    /// # Errors
+    /// If the driver fails.
     pub(super) fn new_stream(&self) -> Result<Stream, BackendError> {
         self.device.stream().map_err(failed("making a stream"))
     }
@@ -171,12 +177,15 @@ impl Device {
         self.facts.multiprocessors as u32
     }
 
-    /// Returns the bytes of shared memory that one block can have.
+    /// Returns the most bytes of dynamic shared memory that one block can have.
     pub fn shared_limit(&self) -> u32 {
         self.shared_limit
     }
 
     /// Returns the bytes of device memory that are free now.
+    ///
+    /// # Errors
+    /// If the driver fails.
     pub(super) fn free_bytes(&self) -> Result<u64, BackendError> {
         let free = self.device.free_bytes().map_err(failed("asking for free memory"))?;
         Ok(free.unwrap_or(0))
@@ -186,7 +195,8 @@ impl Device {
         self.loading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to load kernels, each on a thread of its own: the driver may have to compile them. [`Device::function`] returns them.
+    /// Starts to load these kernels, each on a thread of its own: the driver may have to compile them. [`Device::function`]
+    /// returns them, and reports what failed.
     pub fn prepare(&self, names: impl IntoIterator<Item = String>) {
         let mut loading = self.loading();
         for name in names.into_iter().filter(|name| !loading.contains_key(name)).collect::<Vec<_>>() {
@@ -198,17 +208,17 @@ impl Device {
         }
     }
 
-    /// Waits until all kernels are loaded that [`Device::prepare`] began to load, or until `enough`.
+    /// Waits until all kernels that [`Device::prepare`] started to load are loaded, or until `enough`.
     pub fn wait_until_prepared(&self, enough: Enough) {
         while !self.loading().values().all(JoinHandle::is_finished) && !enough() {
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Returns a kernel. If it is not loaded yet, compiles and loads it.
+    /// Returns a kernel. Waits for it if [`Device::prepare`] started to load it, else loads it now.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// If there is no kernel of this name, or the driver rejects it.
     pub fn function(&self, name: &str) -> Result<Function, BackendError> {
         let thread = self.loading().remove(name);
         match thread {
@@ -217,11 +227,12 @@ impl Device {
         }
     }
 
-    /// Waits for everything queued so far; once interrupted by `enough`, for at most `grace` from the start of the wait.
+    /// Waits for everything queued so far on [`Device::stream`]. Once `enough` returns true, it gives up 20 ms later, but not
+    /// before `grace` has passed since the start of the wait.
     ///
     /// # Errors
-    /// [`BackendError::Busy`] if the work was abandoned: the device's data is then unavailable until a later wait succeeds. Or if a
-    /// kernel failed.
+    /// [`BackendError::Busy`] if it gave up: the device's data is then unavailable until a later wait succeeds. Or if a kernel
+    /// failed.
     pub fn wait(&self, enough: Enough, grace: Duration) -> Result<(), BackendError> {
         self.wait_on(&self.stream, enough, grace)
     }
@@ -255,13 +266,13 @@ impl Device {
         Ok(())
     }
 
-    /// Returns whether kernels here can read another device's memory, after asking the driver to allow it. If not, data is copied,
-    /// possibly through the host.
+    /// Asks the driver to let kernels here read another device's memory; returns whether they can. False also if the driver
+    /// fails.
     pub(super) fn reaches(&self, other: &Device) -> bool {
         self.device.reaches(&other.device).unwrap_or(false)
     }
 
-    /// Abandons the queued work.
+    /// Marks the queued work as abandoned, until a later wait succeeds.
     pub(super) fn leave_behind(&self) {
         self.is_busy.store(true, Ordering::Relaxed);
     }
@@ -272,13 +283,16 @@ impl Device {
     }
 
     /// Rejects operations that would wait for an abandoned launch.
+    ///
+    /// # Errors
+    /// [`BackendError::Busy`] if there is one.
     pub(super) fn check_idle(&self) -> Result<(), BackendError> {
         if self.is_abandoned() { Err(BackendError::Busy) } else { Ok(()) }
     }
 }
 
 impl Drop for Device {
-    /// If a launch was abandoned, resources that wait for its end when they are released are leaked until the process ends.
+    /// Waits for kernels that are being loaded. If a launch was abandoned, leaks what would wait for its end when released.
     fn drop(&mut self) {
         // The driver must not be left while it compiles.
         self.wait_until_prepared(&|| false);

@@ -4,7 +4,8 @@ use warpsmith::Error;
 
 use crate::engine::BackendError;
 
-/// Returns a function that turns an error into one that says at what it happened.
+/// Returns a function that turns a driver's error into a [`BackendError`]; `doing` names the operation, as in `clearing device
+/// memory`.
 pub(super) fn failed(doing: &'static str) -> impl Fn(Error) -> BackendError {
     move |error| match error {
         Error::NoDriver => BackendError::NoDriver,
@@ -24,7 +25,7 @@ pub(super) fn failed(doing: &'static str) -> impl Fn(Error) -> BackendError {
     }
 }
 
-/// Says that a kernel cannot be loaded.
+/// Returns the error that a kernel cannot be loaded.
 pub(super) fn not_loaded(kernel: &str, error: Error) -> BackendError {
     let kernel = kernel.to_string();
     match error {
@@ -34,7 +35,7 @@ pub(super) fn not_loaded(kernel: &str, error: Error) -> BackendError {
     }
 }
 
-/// Says that a kernel cannot be launched.
+/// Returns the error that a kernel cannot be launched.
 pub(super) fn not_launched(kernel: &str, error: Error) -> BackendError {
     BackendError::Launch { kernel: kernel.to_string(), source: words(error).into() }
 }

@@ -17,14 +17,14 @@ use super::Buffer;
 use super::error::not_launched;
 use crate::engine::BackendError;
 
-/// Grid, block and shared memory of a launch, in one dimension each.
+/// The shape of a launch, in one dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// Blocks.
+    /// Number of blocks.
     pub grid: u32,
-    /// Threads per block, a multiple of a warp.
+    /// Threads per block, a multiple of 32.
     pub block: u32,
-    /// Bytes of dynamic shared memory.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
 }
 
@@ -64,10 +64,10 @@ macro_rules! launchers {
             }
 
             impl $family {
-                /// Queues a launch.
+                /// Queues a launch. If the kernel fails when it runs, later waits and copies report that.
                 ///
                 /// # Errors
-                /// If the driver rejects it.
+                /// If the driver rejects the launch.
                 ///
                 /// # Safety
                 /// The buffers have the sizes given by `args` and required by the kernel's documentation, and so has the shared
@@ -79,13 +79,13 @@ macro_rules! launchers {
                     unsafe { self.launch_as(false, stream, launch, args, buffers) }
                 }
 
-                /// As the plain launch; with `together`, cooperative, with all blocks running at the same time.
+                /// As `launch`; with `together`, cooperative, with all blocks running at the same time.
                 ///
                 /// # Errors
-                /// If the driver rejects it, for example because the blocks do not all fit on the device at once.
+                /// If the driver rejects the launch, for example because the blocks do not all fit on the device at once.
                 ///
                 /// # Safety
-                /// As the plain launch.
+                /// As `launch`.
                 pub unsafe fn launch_as(
                     &self, together: bool, stream: &Stream, launch: Launch, args: $args,
                     buffers: buffers::$family<'_>,

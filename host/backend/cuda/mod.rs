@@ -29,12 +29,12 @@ pub use papers::genetic::CudaPopulation;
 pub use papers::walks::{CREW_BYTES, CudaNeighbors, CudaWalks, walk_kernel};
 pub use small_tours::{solve_small, suits_small};
 
-/// Returns whether there is a device, and a driver for it.
+/// Returns whether there is a device, and a driver for it; either may be too old for the kernels.
 pub fn has_devices() -> bool {
     device::count().is_ok()
 }
 
-/// Returns the names of all kernels that may be loaded.
+/// Returns the names of all kernels that a run may load.
 pub fn kernel_names() -> Vec<String> {
     let mut names = papers::colony::kernel_names();
     names.extend(papers::descent::kernel_names());

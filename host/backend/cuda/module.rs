@@ -18,7 +18,7 @@ pub struct KernelFacts {
     pub architectures: Vec<u32>,
     /// The compiler that made them.
     pub compiler: &'static str,
-    /// Number of kernels for each.
+    /// Number of kernels in the first of these texts.
     pub count: usize,
 }
 
@@ -37,16 +37,16 @@ pub fn kernels() -> Result<KernelFacts, BackendError> {
     }
 }
 
-/// Returns the embedded PTX texts; empty in a build without kernels.
+/// Returns the embedded PTX texts, one for each architecture; empty in a build without kernels.
 pub fn texts() -> &'static [Image] {
     EMBEDDED.texts
 }
 
-/// Returns the newest PTX that a device and its driver can run. `architecture` (the compute capability times ten), or else
-/// `ANTWARP_PTX=sm_70`, asks for a different one.
+/// Returns the newest PTX that a device and its driver can run. `architecture` (the compute capability times ten), or else the
+/// environment variable `ANTWARP_PTX`, as in `sm_70`, asks for a different one.
 ///
 /// # Errors
-/// If the device and its driver can run none of the embedded texts, or if the requested one is missing.
+/// If the device and its driver can run none of the embedded texts, or not the requested one; if that is missing, or misspelled.
 pub(super) fn choose(
     images: &'static Images,
     properties: &Properties,
@@ -64,7 +64,7 @@ pub(super) fn choose(
     })
 }
 
-/// Reads the name of an architecture.
+/// Returns the compute capability, times ten, of an architecture's name.
 fn named(name: &str) -> Result<u32, BackendError> {
     let number = name.strip_prefix("sm_").and_then(|number| number.parse().ok());
     number.ok_or_else(|| {

@@ -34,7 +34,8 @@ fn shared_words(nodes: u32) -> u32 {
     words(nodes, neighbors(nodes)) + 2 * nodes
 }
 
-/// Returns whether an instance with this many nodes suits the first GPU, which cannot be interrupted while it solves it.
+/// Returns whether an instance with this many nodes can be solved by the first GPU, and takes it at most a few seconds: it cannot
+/// be interrupted meanwhile.
 pub fn suits_small(cards: &Cards, nodes: u32, plan: Plan) -> bool {
     // The largest instances need more than the 64 KiB that a block of some GPUs can have.
     fits(nodes, cards.first().shared_limit()) && work(nodes, plan) <= MOST_WORK_OF_ONE
@@ -45,15 +46,21 @@ fn fits(nodes: u32, bytes: u32) -> bool {
     (FEWEST_NODES..=MOST_NODES).contains(&nodes) && 4 * shared_words(nodes) <= bytes
 }
 
-/// Solves instances whose places, in the plane and in single precision, are concatenated; instance i has those from `starts[i]` to
-/// `starts[i + 1]`. The largest ones should come first. Returns the tours, concatenated, and the number of instances solved, in the
-/// order of the list, until `enough` asked to stop.
+/// Solves instances on the first GPU, one after the other until `enough` asks to stop.
+///
+/// `places` has the coordinates x, y of all instances, concatenated, each instance scaled to
+/// [`EXTENT`](antwarp_core::lin_kernighan::small::EXTENT). `starts` has the index of the first place of each instance, and at
+/// last the number of places. The largest instances should come first: a launch ends with its longest searches.
+///
+/// Returns the tours and the number of instances solved, which are the first ones of the list. The tours are concatenated like
+/// the places, of node numbers from 0 in each instance; all 0 for instances that were not solved.
 ///
 /// # Errors
 /// If the device fails, or its memory is short.
 ///
 /// # Panics
-/// Unless `starts` begins with 0, ends with the number of places, and each instance [suits](suits_small) the first GPU.
+/// If `starts` does not start with 0, ascend and end with the number of places, or if an instance has too few or too many nodes
+/// for the first GPU.
 pub fn solve_small(
     cards: &Cards,
     (starts, places): (&[u32], &[[f32; 2]]),
@@ -112,7 +119,7 @@ pub fn solve_small(
     Ok((found, done))
 }
 
-/// Returns the instances of the next launch.
+/// Returns the instances of the next launch, from `first` on: as many as have the work of a launch, at least one.
 fn part(first: usize, count: usize, size: &dyn Fn(usize) -> u32, plan: Plan) -> Range<usize> {
     let (mut end, mut all) = (first, 0);
     while end < count && all < MOST_WORK {

@@ -23,7 +23,7 @@ use crate::engine::{BackendError, Enough, LocalSearch, Places, Problem};
 pub(super) const WARPS: u32 = 4;
 /// Nodes of a tour per block that plans a merge.
 const NODES_A_BLOCK: u32 = 2048;
-/// Shared memory of a block that makes trials.
+/// Bytes of shared memory of a block that makes trials.
 const SHARED: u32 = 4 * trial::WORDS * WARPS;
 
 struct Kernels {
@@ -35,7 +35,8 @@ struct Kernels {
     place: PlaceNodes,
 }
 
-/// Returns the names of the kernels for this kind of places.
+/// Returns the names of the kernels for places of this name, in the order of [`Kernels::load`]; without a local search, for
+/// Lin-Kernighan moves.
 pub(super) fn kernels_for(geometry: &str, local_search: Option<LocalSearch>) -> [String; 6] {
     let reach = if local_search.is_some() { "shallow" } else { "deep" };
     let [run, place] = [format!("block_run_trials_{reach}"), "grid_place_nodes".to_string()]
@@ -73,7 +74,7 @@ impl Kernels {
     }
 }
 
-/// The arrays of a GPU, each with the tours' parts concatenated.
+/// The arrays of a GPU, under the kernels' names. Those of tours and of trials have the parts of all its tours, concatenated.
 struct Buffers {
     lists: Buffer<u32>,
     near: Buffer<i32>,
@@ -154,10 +155,11 @@ impl Buffers {
     }
 }
 
-/// The results of trials, as words.
+/// The results of trials, as [`packed`] words.
 struct Words {
     /// The results of this GPU's trials.
     own: Buffer<u32>,
+    /// One element: the words in use.
     used: Buffer<u32>,
     /// The results of all, and the start of each change.
     all: Buffer<u32>,
@@ -165,6 +167,8 @@ struct Words {
 }
 
 /// One GPU with its tours, which stay in its memory for the whole run.
+///
+/// Its methods fail if the driver does; those that wait or read, also if a kernel queued before failed.
 pub(super) struct Card<'p> {
     device: &'p Device,
     stream: Stream,
@@ -174,7 +178,7 @@ pub(super) struct Card<'p> {
     buffers: Buffers,
     /// The words for exchanging results, where other processes have the same tour.
     words: Option<Words>,
-    /// The numbers of its tours.
+    /// The numbers of its tours among those of all GPUs.
     chains: Range<u32>,
     /// Blocks that make trials at the same time.
     blocks: u32,
@@ -185,7 +189,10 @@ pub(super) struct Card<'p> {
 }
 
 impl<'p> Card<'p> {
-    /// Loads the kernels, and allocates the arrays for these tours, which start as in `begin`.
+    /// Loads the kernels, and allocates the arrays for the tours of these numbers, which start as all tours of `begin`.
+    ///
+    /// # Errors
+    /// If the kernels are rejected, or device memory is short.
     pub(super) fn new(
         device: &'p Device,
         problem: &'p Problem,
@@ -213,17 +220,17 @@ impl<'p> Card<'p> {
         })
     }
 
-    /// Returns the trials that it makes at the same time.
+    /// Returns the number of trials that it makes at the same time.
     pub(super) fn at_once(&self) -> u32 {
         self.blocks * WARPS
     }
 
-    /// Returns the registers of a thread that makes trials.
+    /// Returns the number of registers of a thread that makes trials.
     pub(super) fn registers(&self) -> u32 {
         self.kernels.run.function.facts().registers
     }
 
-    /// Returns the numbers of its tours.
+    /// Returns the numbers of its tours among those of all GPUs.
     pub(super) fn chains(&self) -> Range<u32> {
         self.chains.clone()
     }
@@ -282,7 +289,7 @@ impl<'p> Card<'p> {
         Launch { grid: blocks, block: 256, shared: 0 }
     }
 
-    /// Queues these trials of its tour, and converts their results to words.
+    /// Queues these trials of its only tour, and the conversion of their results to words, which [`Card::found`] reads.
     pub(super) fn find(&mut self, round: TrialRound, trials: Range<u32>) -> Result<(), BackendError> {
         self.run(round, trials.clone())?;
         let what = "what trials found";
@@ -313,7 +320,7 @@ impl<'p> Card<'p> {
         }
     }
 
-    /// Appends the words of its trials' results.
+    /// Waits, and appends the words of the last [`Card::find`].
     pub(super) fn found(&self, all: &mut Vec<u32>) -> Result<(), BackendError> {
         let Some(words) = &self.words else { return Ok(()) };
         let used = words.used.to_vec(&self.stream)?;
@@ -322,7 +329,8 @@ impl<'p> Card<'p> {
         words.own.read(&self.stream, &mut all[first..])
     }
 
-    /// Queues the merge of the results of a round's trials, made here or elsewhere: changes that start at these words.
+    /// Queues the merge of the results of a round's trials, made here or elsewhere: changes [`packed`] in `all` at these indices.
+    /// There must have been a [`Card::find`], which makes the buffers.
     pub(super) fn make(
         &mut self,
         round: TrialRound,
@@ -364,13 +372,13 @@ impl<'p> Card<'p> {
         self.stream.mark_again(&mut self.made).map_err(failed("recording an event"))
     }
 
-    /// Returns whether it can read another GPU's memory.
+    /// Returns whether its kernels can read another GPU's memory.
     pub(super) fn reaches(&self, other: &Card<'_>) -> bool {
         self.device.reaches(other.device)
     }
 
-    /// Queues taking the results of another GPU's trials of the round, once they are made: only of trials that found something, if
-    /// it can read them directly (`reaches`), else a copy of all.
+    /// Queues taking the results of these trials of the round from another GPU, once they are made there: only of trials that
+    /// found something, if it can read them directly (`reaches`), else a copy of all.
     pub(super) fn take(
         &mut self,
         round: TrialRound,
@@ -417,7 +425,7 @@ impl<'p> Card<'p> {
         self.stream.wait(&other.taken).map_err(failed("waiting for another GPU"))
     }
 
-    /// Queues the merge of all trials of a round.
+    /// Queues the merge of all trials of a round, in each of its tours.
     pub(super) fn merge(&mut self, round: TrialRound) -> Result<(), BackendError> {
         let (args, n, chains) = (self.args(round, 0..round.trials), self.problem.n(), self.tours());
         let (stream, k, b) = (&self.stream, &self.kernels, &mut self.buffers);
@@ -484,17 +492,17 @@ impl<'p> Card<'p> {
         Ok(())
     }
 
-    /// Waits for the queued work.
+    /// Waits for its queued work, as [`Device::wait`].
     pub(super) fn wait(&self, enough: Enough) -> Result<(), BackendError> {
         self.device.wait_on(&self.stream, enough, LONG_GRACE)
     }
 
-    /// Abandons the queued work.
+    /// Marks its device's work as abandoned.
     pub(super) fn leave_behind(&self) {
         self.device.leave_behind();
     }
 
-    /// Returns the lengths of its tours, and how many changes their last round offered.
+    /// Returns the length of each of its tours, and how many changes all of them were offered in their last round.
     pub(super) fn read(&self) -> Result<(Vec<i64>, u64), BackendError> {
         let stream = &self.stream;
         let merged = self.buffers.merged.to_vec(stream)?;
@@ -502,14 +510,14 @@ impl<'p> Card<'p> {
         Ok((self.buffers.costs.to_vec(stream)?, offered))
     }
 
-    /// Keeps a copy of one of its tours, given by number, in place of the one kept before.
+    /// Queues a copy of one of its tours, given by its number among those of all GPUs, to be kept in place of the one before.
     pub(super) fn keep(&mut self, chain: u32) -> Result<(), BackendError> {
         let n = self.problem.n() as usize;
         let (b, first) = (&mut self.buffers, (chain - self.chains.start) as usize * n);
         b.best.copy_part(&self.stream, &b.order, first)
     }
 
-    /// Returns the tour that it keeps.
+    /// Returns the tour that [`Card::keep`] copied last; [`BackendError::Busy`] after abandoned work, as from [`Card::orders`].
     pub(super) fn kept(&self) -> Result<Vec<u32>, BackendError> {
         self.device.check_idle()?;
         self.buffers.best.to_vec(&self.stream)
@@ -521,7 +529,7 @@ impl<'p> Card<'p> {
         self.buffers.order.to_vec(&self.stream)
     }
 
-    /// Sets all its tours to one, of this length.
+    /// Sets all its tours to one: its nodes in order, the distance from each to the next, each node's position, and its length.
     pub(super) fn set_all(
         &mut self,
         (order, ahead, position): (&[u32], &[i32], &[u32]),

@@ -35,8 +35,8 @@ const LOOKS: u32 = 64;
 /// longest trial.
 const SHARED_TRIALS: u32 = 16;
 
-/// Returns tours and trials that keep every multiprocessor of one GPU busy. The numbers are the same for several GPUs, so that they
-/// reach the same tour.
+/// Returns tours of `n` nodes, and trials of each in a round, that keep every multiprocessor of the first GPU busy. The numbers
+/// are the same for several GPUs, so that they reach the same tour.
 pub fn default_trials(cards: &Cards, n: u32) -> Trials {
     if n >= FEW {
         return Trials { chains: 1, trials: (n / NODES_PER_TRIAL).min(MOST_TRIALS) };
@@ -46,19 +46,21 @@ pub fn default_trials(cards: &Cards, n: u32) -> Trials {
     Trials { chains: chains.clamp(1, CHAINS.min(multiprocessors)), trials }
 }
 
-/// Returns the trials in a round of each of several tours: in total twice as many as keep every multiprocessor busy.
+/// Returns the trials in a round of each of `chains` tours of `n` nodes, at least 1: in total twice as many as keep every
+/// multiprocessor of all GPUs busy, but no more than one for every 25 nodes.
 pub fn trials(cards: &Cards, n: u32, chains: u32) -> u32 {
     let multiprocessors = cards.multiprocessors();
     (2 * TRIALS * multiprocessors / chains).min(n / FEW_NODES).max(1)
 }
 
-/// Returns the most nodes that a trial searches around. The many trials of a single tour start one after the other: there, the
-/// limit would give up kicks for nothing.
+/// Returns the most nodes that a trial searches around; [`UNLIMITED`] for a single tour, whose many trials start one after the
+/// other: a limit would give up kicks for nothing.
 pub fn looks(chains: u32) -> u32 {
     if chains > 1 { LOOKS } else { UNLIMITED }
 }
 
-/// Returns how many GPUs are useful: for several tours at most one per tour, for one tour as many as its trials keep busy.
+/// Returns how many GPUs are useful, at least 1: for several tours at most one per tour, for one tour as many as its trials keep
+/// busy.
 pub fn useful(cards: &Cards, spec: &Spec) -> usize {
     let most = match spec.chains {
         1 => spec.trials / (SHARED_TRIALS * cards.first().multiprocessors()),
@@ -67,7 +69,8 @@ pub fn useful(cards: &Cards, spec: &Spec) -> usize {
     cards.count().min(most.max(1) as usize)
 }
 
-/// Begins to load the kernels for this kind of places on all GPUs.
+/// Starts to load the kernels for places of this [name](crate::engine::Places::kernel_name) and these moves on all GPUs. Without
+/// a local search they are Lin-Kernighan moves.
 pub fn prepare(cards: &Cards, geometry: &str, local_search: Option<LocalSearch>) {
     cards.all().iter().for_each(|device| device.prepare(card::kernels_for(geometry, local_search)));
 }
@@ -82,7 +85,7 @@ pub fn kernel_names() -> Vec<String> {
     names
 }
 
-/// The start tours.
+/// The start tours, concatenated: as in a [`Tour`](antwarp_core::lin_kernighan::Tour), and the length of each.
 struct Begin {
     order: Vec<u32>,
     ahead: Vec<i32>,
@@ -91,6 +94,10 @@ struct Begin {
 }
 
 impl Begin {
+    /// Makes the tours of a spec, or tours along the problem's numbering if it has none.
+    ///
+    /// # Errors
+    /// If main memory is short.
     fn new(problem: &Problem, spec: &Spec) -> Result<Begin, BackendError> {
         let chains = spec.chains as usize;
         if spec.starts.is_empty() {
@@ -112,7 +119,7 @@ impl Begin {
         Ok(all)
     }
 
-    /// Returns some of them.
+    /// Returns the tours of these numbers.
     fn part(&self, n: usize, chains: &Range<u32>) -> Begin {
         let (first, end) = (chains.start as usize, chains.end as usize);
         let nodes = first * n..end * n;
@@ -160,7 +167,8 @@ pub struct CudaLinKernighan<'p> {
 }
 
 impl<'p> CudaLinKernighan<'p> {
-    /// Loads the kernels and allocates the arrays, on at least one device.
+    /// Loads the kernels and allocates the arrays, on at least one device. A single tour is shared by all devices; several tours
+    /// are divided among as many devices as there are tours, at most.
     ///
     /// # Errors
     /// If the kernels are rejected, or memory is short.
@@ -198,6 +206,7 @@ impl<'p> CudaLinKernighan<'p> {
         self.spec.chains == 1
     }
 
+    /// Queues a round.
     fn round(&mut self, round: TrialRound) -> Result<(), BackendError> {
         let parts = if self.is_shared() { self.cards.len() } else { 1 };
         let trials = |card: usize| part(round.trials, if parts > 1 { card } else { 0 }, parts);
@@ -239,7 +248,7 @@ impl<'p> CudaLinKernighan<'p> {
         waited
     }
 
-    /// Records a tour as the best if it is.
+    /// Records a tour of this length as the current one, and as the best if it is shorter.
     fn offer(&mut self, cost: i64, tour: &[u32]) {
         self.reached.cost = cost;
         if cost < self.reached.best_cost {

@@ -125,7 +125,7 @@ pub struct CudaDescent<'p> {
 }
 
 impl<'p> CudaDescent<'p> {
-    /// Loads the kernels and allocates the arrays.
+    /// Loads the kernels and allocates the arrays. A spec without local search means 2-opt.
     ///
     /// # Errors
     /// If the kernels are rejected, or memory is short.
@@ -160,7 +160,7 @@ impl<'p> CudaDescent<'p> {
         }
     }
 
-    /// Queues a pass; with `timed`, events around its evaluation.
+    /// Queues a pass; with `timed`, returns the events before and after its evaluation.
     fn pass(&mut self, temperature: f32, timed: bool) -> Result<Option<[Event; 2]>, BackendError> {
         let (problem, spec) = (self.problem, &self.spec);
         let args = self.args(temperature);

@@ -53,7 +53,7 @@ impl Kernels {
     }
 }
 
-/// The individual at each place, and its length.
+/// The row of the individual at each place, and its length.
 struct Table {
     rows: Buffer<u32>,
     costs: Buffer<i64>,
@@ -83,7 +83,7 @@ struct SearchBuffers {
 }
 
 impl SearchBuffers {
-    /// Makes the buffers for `individuals` of them, if local search is wanted.
+    /// Makes the buffers for this many individuals; with `None`, for no local search, all but the state are empty.
     fn new(
         device: &Device,
         problem: &Problem,
@@ -129,7 +129,8 @@ pub struct CudaPopulation<'p> {
 const NO_LIMITS: Limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
 
 impl<'p> CudaPopulation<'p> {
-    /// Loads the kernels and allocates the individuals.
+    /// Loads the kernels and allocates the individuals. The crossover must be constructive, and given individuals as many tours
+    /// as the spec says.
     ///
     /// # Errors
     /// If the kernels are rejected, or memory is short.
@@ -214,7 +215,11 @@ impl<'p> CudaPopulation<'p> {
         })
     }
 
-    /// Returns the bytes of jump indices per child, and the launch that makes children: all at a time, or as many as fit in memory.
+    /// Returns the bytes of jump indices per child, and the launch that makes children: all at a time, or, with jump indices in
+    /// global memory, as many as fit.
+    ///
+    /// # Errors
+    /// If the driver does not tell how much memory is free.
     fn layout(
         device: &Device,
         (n, children): (u32, u32),
@@ -328,7 +333,7 @@ impl<'p> CudaPopulation<'p> {
         }
     }
 
-    /// Queues a generation.
+    /// Queues the generation with this number, the `since`-th since the results were read.
     fn generation(&mut self, generation: u32, since: u32) -> Result<(), BackendError> {
         let searches = self.spec.local_search != LocalSearch::None;
         let args = self.args(generation, since, searches);
@@ -403,7 +408,7 @@ impl<'p> CudaPopulation<'p> {
         self.device.stream().record().map_err(failed("recording an event"))
     }
 
-    /// Reads the results of the last `queued` generations.
+    /// Waits for the `queued` generations since the last call, and reads their results.
     fn look(&mut self, queued: u32, enough: Enough) -> Result<(), BackendError> {
         self.device.wait(enough, GRACE)?;
         let mut best = [0];

@@ -21,9 +21,9 @@ use crate::engine::{
 };
 use crate::memory::bytes;
 
-/// Bytes of shared memory before a replica: the team's, and two rows with a candidate per warp.
+/// Bytes of a block's shared memory before a replica: the team's, and two rows with a candidate per warp.
 pub const CREW_BYTES: u32 = (TEAM_BYTES + 2 * WARP * CANDIDATE * 8).next_multiple_of(16);
-/// Words of a candidate.
+/// Words of a candidate, of 8 bytes.
 const CANDIDATE: u32 = 3;
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
@@ -44,13 +44,14 @@ pub fn kernel_names() -> Vec<String> {
 /// Problems that have a kernel only for replicas in shared memory.
 const IN_SHARED: &[&str] = &antwarp_core::with_problems_in_shared!(names);
 
-/// Returns the kernel that walks through solutions of a problem, with or without replicas in shared memory.
+/// Returns the name of the kernel that walks through solutions of a problem, given by its `NAME`, with or without replicas in
+/// shared memory.
 pub fn walk_kernel(problem: &str, in_shared: bool) -> String {
     let is_for_shared = in_shared && IN_SHARED.contains(&problem);
     format!("block_walk_{problem}{}", if is_for_shared { "_shared" } else { "" })
 }
 
-/// Returns the words where the blocks of a walk meet: a count of arrivals and two candidates per block.
+/// Returns the number of words where the blocks of a walk meet: a count of arrivals and two candidates per block.
 fn slots(parts: u32) -> usize {
     1 + 2 * (CANDIDATE * parts) as usize
 }
@@ -131,10 +132,11 @@ pub struct CudaWalks<'p, E> {
 }
 
 impl<'p, E: Plain> CudaWalks<'p, E> {
-    /// Loads the kernel and allocates the walks, which start at random.
+    /// Loads the kernel and allocates the walks, which start at random. The outline must be that of the tables' problem and the
+    /// spec, and `E` the type of its elements.
     ///
     /// # Errors
-    /// If the kernel is rejected, or memory is short.
+    /// If the kernel is rejected or cannot be launched in any shape, or memory is short.
     pub fn new(
         device: &'p Device,
         tables: &'p Tables,
@@ -183,7 +185,10 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
         })
     }
 
-    /// Makes room for this many blocks per walk.
+    /// Makes room for this many blocks per walk, unless there is.
+    ///
+    /// # Errors
+    /// If memory is short.
     fn make_room(&mut self, parts: u32) -> Result<(), BackendError> {
         if self.parts == parts {
             return Ok(());
@@ -201,7 +206,11 @@ impl<'p, E: Plain> CudaWalks<'p, E> {
         Ok(())
     }
 
-    /// Runs one batch in one shape. A rejected launch changes nothing.
+    /// Runs one batch in one shape, and reads the states.
+    ///
+    /// # Errors
+    /// [`BackendError::Launch`] if the launch is rejected, which changes no walk; [`BackendError::Busy`] if it was abandoned; or
+    /// if memory is short, or the kernel fails.
     fn batch(&mut self, rules: &WalkRules, shape: Shape, enough: Enough) -> Result<(), BackendError> {
         self.make_room(shape.parts)?;
         let args = WalkArgs {
@@ -351,10 +360,10 @@ pub struct CudaNeighbors<'p, E> {
 }
 
 impl<'p, E: Plain> CudaNeighbors<'p, E> {
-    /// Loads the kernel and allocates its buffers.
+    /// Loads the kernel and allocates its buffers. The outline and `E` are as for [`CudaWalks::new`].
     ///
     /// # Errors
-    /// If the kernel is rejected, or memory is short.
+    /// If the kernel is rejected or cannot be launched in any shape, a replica does not fit in shared memory, or memory is short.
     pub fn new(
         device: &'p Device,
         tables: &'p Tables,

@@ -130,7 +130,7 @@ pub struct CudaAcs<'p> {
 }
 
 impl<'p> CudaAcs<'p> {
-    /// Loads the kernels, allocates the arrays and fills the pheromone memory.
+    /// Loads the kernels, allocates the arrays and fills the pheromone memory. Local search must not be by Lin-Kernighan moves.
     ///
     /// # Errors
     /// If the update is sequential, which a GPU does not support; if the kernels are rejected, or memory is short.
@@ -217,7 +217,7 @@ impl<'p> CudaAcs<'p> {
         stream.synchronize().map_err(failed("filling the pheromone memory"))
     }
 
-    /// Queues these phases, or whole tours.
+    /// Queues the phases from `first` to before `end` (see [`AcsArgs::first`]), or whole tours where updates are relaxed.
     fn launch(&mut self, (first, end): (u32, u32)) -> Result<(), BackendError> {
         let args = AcsArgs { first, end, ..self.args() };
         let a = &mut self.ants;

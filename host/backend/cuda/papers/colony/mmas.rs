@@ -53,7 +53,7 @@ pub(super) fn kernel_names() -> Vec<String> {
     names
 }
 
-/// Returns the bytes of team memory of one ant.
+/// Returns the bytes of team memory of one ant that chooses among this many leaves: groups of nodes, or candidates.
 fn ant_memory(spec: &ColonySpec, n: u32, leaves: u32, storage: Storage) -> usize {
     fn by_tabu<I: NodeId>(spec: &ColonySpec, n: u32, leaves: u32) -> usize {
         match spec.tabu {
@@ -201,10 +201,10 @@ pub struct CudaColony<'p> {
 }
 
 impl<'p> CudaColony<'p> {
-    /// Loads the kernels, allocates the arrays and fills the pheromone memory.
+    /// Loads the kernels, allocates the arrays and fills the pheromone memory. Local search must not be by Lin-Kernighan moves.
     ///
     /// # Errors
-    /// If the kernels are rejected, or memory is short.
+    /// If the number of warps is 0 or above 16, the kernels are rejected, or memory is short.
     pub fn new(device: &'p Device, problem: &'p Problem, spec: &ColonySpec) -> Result<Self, BackendError> {
         let plan = Plan::new(device, problem, spec)?;
         let ants = Ants::new(

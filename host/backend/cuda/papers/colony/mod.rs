@@ -26,14 +26,18 @@ pub const TEAM_BYTES: u32 = 640;
 /// Where an ant's tabu is stored, and the width of node ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) enum Storage {
+    /// Shared memory, 16 bits: fewer than 65,536 nodes.
     SharedU16,
+    /// Shared memory, 32 bits.
     SharedU32,
+    /// Global memory, 32 bits: where shared memory is too small.
     GlobalU32,
 }
 
 impl Storage {
     const ALL: [Storage; 3] = [Storage::SharedU16, Storage::SharedU32, Storage::GlobalU32];
 
+    /// Returns the name used in kernel names.
     pub(in crate::backend::cuda) fn name(self) -> &'static str {
         match self {
             Storage::SharedU16 => "shared_u16",
@@ -42,11 +46,13 @@ impl Storage {
         }
     }
 
+    /// Returns the type of node ids, as in kernel names.
     pub(in crate::backend::cuda) fn id(self) -> &'static str {
         if self == Storage::SharedU16 { "u16" } else { "u32" }
     }
 
-    /// Returns the first storage with room for this much memory per ant, and for local search on its tour.
+    /// Returns the first storage with room for the bytes that `memory` says a block needs at least and, with 16-bit ids, for local
+    /// search on a tour. Global memory always has room.
     pub(in crate::backend::cuda) fn choose(
         device: &Device,
         n: u32,
@@ -66,6 +72,7 @@ impl Storage {
         Storage::ALL.into_iter().find(fits).unwrap_or(Storage::GlobalU32)
     }
 
+    /// Returns the bytes of a node id.
     pub(in crate::backend::cuda) fn id_bytes(self) -> usize {
         if self == Storage::SharedU16 { 2 } else { 4 }
     }
@@ -105,7 +112,10 @@ pub(in crate::backend::cuda) struct SearchPlan {
 const SEARCH_WARPS: u32 = 4;
 
 impl SearchPlan {
-    /// Returns `None` without local search.
+    /// Makes the plan for the tours of this many ants, whose ids are those of `storage`; `None` without local search.
+    ///
+    /// # Errors
+    /// If there is no kernel for the local search, or it is rejected.
     pub(in crate::backend::cuda) fn new(
         device: &Device,
         problem: &Problem,
@@ -128,7 +138,7 @@ impl SearchPlan {
     }
 }
 
-/// Converts node ids to bytes of `storage`'s width.
+/// Converts node ids to bytes of `storage`'s width, in the machine's order. They must fit.
 pub(in crate::backend::cuda) fn id_bytes(storage: Storage, ids: &[u32]) -> Vec<u8> {
     match storage {
         Storage::SharedU16 => ids.iter().flat_map(|&v| (v as u16).to_ne_bytes()).collect(),
@@ -146,7 +156,11 @@ pub(in crate::backend::cuda) fn from_id_bytes(storage: Storage, raw: &[u8]) -> V
     }
 }
 
-/// Returns the times between events around construction, local search and the rest of iterations, once they are done.
+/// Waits for all queued work, and returns the times of construction, local search and the rest of iterations: those between the
+/// events recorded in each.
+///
+/// # Errors
+/// If the driver or a kernel failed.
 pub(in crate::backend::cuda) fn phases(
     device: &Device,
     events: &[[Event; 4]],
@@ -185,6 +199,7 @@ struct Ants<'p> {
     search_memory: Buffer<u8>,
     /// For local search on tours in other rows: empty.
     listed: Buffer<u64>,
+    /// Empty, likewise.
     gains: Buffer<i64>,
     tours: Buffer<u8>,
     costs: Buffer<i64>,
