@@ -19,18 +19,18 @@ use std::sync::OnceLock;
 use antwarp_engine::Machine;
 use antwarp_engine::memory::{allocate, check_memory, short_of_memory};
 
-/// The CPU backend.
+/// The CPU backend: the threads of the current Rayon pool.
 pub struct Cpu {
     name: String,
 }
 
 impl Cpu {
-    /// Makes it for the processor that this runs on.
+    /// Makes the backend, and finds the processor's name.
     pub fn new() -> Self {
         Cpu { name: processor_name() }
     }
 
-    /// Returns its machine, for reports.
+    /// Returns the machine, for reports; its units are the threads of the current pool.
     pub fn machine(&self) -> Machine {
         Machine {
             backend: "cpu",

@@ -15,14 +15,15 @@ type AntBody<'a> = &'a (dyn Fn(&mut [Quad], u32, &mut [u32], &mut i64) + Sync);
 /// A step of one ant: its number, its tour and its own memory.
 type StepBody<'a> = &'a (dyn Fn(u32, &mut [u32], &mut [Quad]) + Sync);
 
-/// Calls `body` once with each number below `count`, and `quads` of memory that belong to the calling thread.
+/// Calls `body` once with each number below `count`, and `quads` of memory that belong to the calling thread: all 0, or as an
+/// earlier call left them.
 pub(super) fn each_with_memory(count: usize, quads: usize, body: &(dyn Fn(&mut [Quad], usize) + Sync)) {
     let memory = || vec![Quad::default(); quads];
     (0..count).into_par_iter().for_each_init(memory, |memory, index| body(memory, index));
 }
 
-/// Returns whether `body` returns true for each number below `count`, with `quads` of memory that belong to the calling thread.
-/// After the first false the rest may be skipped.
+/// Returns whether `body` returns true for each number below `count`, with memory as in [`each_with_memory`]. After the first
+/// false the rest may be skipped.
 pub(super) fn all_with_memory(
     count: u32,
     quads: usize,
@@ -41,9 +42,9 @@ pub(super) fn all_with_memory(
 /// The most pieces of other work that a thread does before it goes on with its own.
 const MOST_PIECES: u32 = 64;
 
-/// Does what else waits for a thread of the pool, as the loops of a proof beside a search do: a thread that takes one piece of work after
-/// the other [on each thread](on_each_thread) would not look for it. After some pieces it goes on, although others may wait. Must not be
-/// called with a lock.
+/// Runs other work that waits for a thread of the pool, such as the loops of a proof beside a search: a thread that takes one
+/// piece of work after another [on each thread](on_each_thread) would not look for it. Returns after some pieces, even if more
+/// are waiting. The caller must not hold a lock.
 pub(super) fn give_way() {
     for _ in 0..MOST_PIECES {
         if rayon::yield_now() != Some(rayon::Yield::Executed) {
@@ -52,14 +53,14 @@ pub(super) fn give_way() {
     }
 }
 
-/// Calls `body` with each ant's number, tour of `n` nodes and cost, and `quads` of memory that belong to the calling thread.
+/// Calls `body` with each ant's number, tour of `n` nodes and cost, and memory as in [`each_with_memory`].
 pub(super) fn each_ant((tours, n): (&mut [u32], u32), costs: &mut [i64], quads: usize, body: AntBody) {
     let ants = tours.par_chunks_exact_mut(n as usize).zip(costs).enumerate();
     let memory = || vec![Quad::default(); quads];
     ants.for_each_init(memory, |memory, (ant, (tour, cost))| body(memory, ant as u32, tour, cost));
 }
 
-/// Calls `body` with each ant's number, tour of `n` nodes, and its own `quads` of `memory`.
+/// Calls `body` with each ant's number, tour of `n` nodes, and its own `quads`, at least one, of `memory`.
 pub(super) fn each_ant_with_own_memory(
     (tours, n): (&mut [u32], u32),
     (memory, quads): (&mut [Quad], usize),
@@ -69,8 +70,11 @@ pub(super) fn each_ant_with_own_memory(
     ants.for_each(|(ant, (tour, memory))| body(ant as u32, tour, memory));
 }
 
-/// Collects the results of `body` for each number below `count`; `memory` makes a thread's memory. No thread takes several numbers
-/// at once.
+/// Collects the results of `body` for each number below `count`, in order; `memory` makes a thread's memory. No thread takes
+/// several numbers at once.
+///
+/// # Errors
+/// One of those that `body` returned.
 pub(super) fn collect<M, R: Send, E: Send>(
     count: u32,
     memory: &(dyn Fn() -> M + Sync),
@@ -79,7 +83,7 @@ pub(super) fn collect<M, R: Send, E: Send>(
     (0..count).into_par_iter().with_max_len(1).map_init(memory, body).collect()
 }
 
-/// Calls `body` once on every thread of the pool, with the thread's number.
+/// Calls `body` once on every thread of the pool, with the thread's number from 0, and returns when all calls have.
 pub(super) fn on_each_thread(body: &(dyn Fn(usize) + Sync)) {
     rayon::broadcast(|thread| body(thread.index()));
 }

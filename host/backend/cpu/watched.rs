@@ -22,7 +22,7 @@ pub struct Watched<'a, P> {
 }
 
 impl<'a, P> Watched<'a, P> {
-    /// Watches a problem.
+    /// Watches a problem. Once the watch is cut, the results of evaluations must not be used.
     pub fn new(problem: P, watch: &'a Watch<'a>) -> Watched<'a, P> {
         Watched { problem, watch: Some(watch) }
     }

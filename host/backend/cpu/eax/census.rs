@@ -75,7 +75,7 @@ impl Census {
         Ok(())
     }
 
-    /// Adds `by` to the counts of a tour's edges.
+    /// Adds `by`, 1 or -1, to the counts of a tour's edges.
     ///
     /// # Errors
     /// If memory is short.
@@ -86,7 +86,7 @@ impl Census {
         Ok(())
     }
 
-    /// Replaces a tour by itself with changes.
+    /// Counts a tour with these changes in place of the tour.
     ///
     /// # Errors
     /// If memory is short.
@@ -110,8 +110,8 @@ impl Census {
         is_room
     }
 
-    /// Returns the cost of replacing a tour of the population by itself with changes; approximate if the tour was changed since it
-    /// was counted.
+    /// Returns how much the sum of f log2 f grows, in units of 2^-20, if a tour of the population is replaced by itself with
+    /// changes: the loss of entropy, times the number of tours. Approximate if the tour was changed since it was counted.
     pub fn loss(&self, tour: &Tour, changes: &[Change]) -> i64 {
         let mut loss = 0;
         // The tour has the edges that are removed, and where another tour would get an edge there is one without it.
@@ -139,7 +139,7 @@ impl Census {
         }
     }
 
-    /// Adds to the count of an edge; returns whether it is new.
+    /// Adds to the count of an edge; returns whether this thread has entered it. There must be a free entry.
     fn add(&self, u: u32, v: u32, by: i32) -> bool {
         let key = key(u, v);
         let (mut at, mut is_new) = (self.place(key), false);
@@ -199,14 +199,14 @@ impl Census {
     }
 }
 
-/// Returns by how much f log2 f grows from f to f + 1 tours.
+/// Returns by how much f log2 f grows from f to f + 1 tours, in units of 2^-20.
 fn step(f: u32) -> u32 {
     let sum = |f: u32| if f == 0 { 0.0 } else { f64::from(f) * libm::log2(f.into()) };
     ((sum(f + 1) - sum(f)) * f64::from(1 << 20) + 0.5) as u32
 }
 
-/// Rates a child for comparisons: positive if it is shorter than A; the gain over the loss of entropy if there is a loss, otherwise
-/// as if the loss were the smallest possible.
+/// Rates a child for comparisons, positive if it is shorter than A: the gain over the [loss](Census::loss) of entropy if there is
+/// a loss, otherwise as if the loss were the smallest possible (section 3.3 of the paper).
 pub fn score(gain: i64, loss: i64) -> f64 {
     gain as f64 / loss.max(1) as f64
 }

@@ -31,14 +31,15 @@ impl Child {
         })
     }
 
-    /// Returns the changes that turn A into the child.
+    /// Returns the changes that turn A into the child evaluated last.
     pub fn changes(&self) -> &[Change] {
         self.changes.list()
     }
 
-    /// Builds a child: A with the edges of an E-set exchanged, which consists of some of the cycles of A and another tour. Returns
-    /// by how much it is shorter than A, and how many sub-tours there were before they were merged. If they are to be merged only
-    /// where the cycles alone make the tour shorter, and they do not, they stay unmerged, and the result is not a valid child.
+    /// Builds a child: A with the edges of an E-set exchanged, which consists of the cycles `set` of A and another tour; each
+    /// must [fit](Cycles::fits) A. Returns by how much the child is shorter than A, and how many sub-tours there were before they
+    /// were merged. Unless they are always merged, they stay unmerged where the cycles alone do not make the tour shorter: the
+    /// result, with a gain of at most 0, is then not a valid child.
     ///
     /// Takes O(k log k) steps for k edges, and with sub-tours as many more as all nodes outside the largest one have near
     /// neighbours.
@@ -83,8 +84,8 @@ impl Child {
         (gain, tours)
     }
 
-    /// Applies changes to a tour that lead to another tour. The longest unchanged segment keeps its place, and the others are
-    /// written after it.
+    /// Applies changes that turn a tour into another one. The longest unchanged segment keeps its place, and the others are
+    /// written after it. Replaces [`Child::changes`].
     pub fn apply(&mut self, tour: &mut Tour, changes: &[Change]) {
         self.changes.clear();
         self.segments.clear();

@@ -50,7 +50,7 @@ impl Cycles {
         self.starts.len() as u32 - 1
     }
 
-    /// Returns the nodes of a cycle: an even number, at least 4.
+    /// Returns the nodes of cycle `i`, from 0: an even number, at least 4. The first two are an edge of A.
     #[inline]
     pub fn get(&self, i: u32) -> &[u32] {
         let i = i as usize;
@@ -79,7 +79,8 @@ impl Cycles {
         }
     }
 
-    /// Adds to a set of one cycle all smaller ones that share a node with it. Cycles must have been noted.
+    /// Adds to a set of one cycle all smaller ones that share a node with it, and sorts it. Cycles must have been
+    /// [noted](Cycles::note_cycles).
     pub fn add_smaller(&self, set: &mut Vec<u32>) {
         let center = self.get(set[0]);
         let cycles = center.iter().flat_map(|&v| self.at[v as usize].seen);

@@ -34,7 +34,7 @@ pub struct Shared<'p> {
 }
 
 impl Shared<'_> {
-    /// Returns this thread's desk: nobody else uses it, unless this thread is not of the pool.
+    /// Returns the desk of this thread of the pool, which nobody else uses; another thread gets the first one.
     fn desk(&self) -> MutexGuard<'_, Desk> {
         let desk = &self.desks[rayon::current_thread_index().unwrap_or(0) % self.desks.len()];
         desk.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,7 +61,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Makes a group of `size` tours of `n` nodes in generation `born`, with the `given` tours; the others do not exist yet.
+    /// Makes a group of `size` tours of `n` nodes, whose first place in the population is `first`, in generation `born`. Its
+    /// tours do not exist until [`Group::build`], which takes the `given` ones, concatenated, if there are any.
     ///
     /// # Errors
     /// If memory is short.
@@ -90,24 +91,27 @@ impl Group {
         })
     }
 
-    /// Returns the length of each tour.
+    /// Returns the length of each tour; `i64::MAX` where there is none.
     pub fn costs(&self) -> &[i64] {
         &self.costs
     }
 
-    /// Returns the tour at a place of the group.
+    /// Returns the tour at a place of the group, from 0.
     pub fn tour(&self, place: usize) -> &[u32] {
         self.tours[place].order()
     }
 
-    /// Returns the places of the shortest and of the longest tour.
+    /// Returns the places of the shortest tour, the first of several, and of the longest, the last of several.
     pub fn extremes(&self) -> (usize, usize) {
         let (places, by_cost) = (0..self.costs.len(), |&place: &usize| self.costs[place]);
         (places.clone().min_by_key(by_cost).unwrap_or(0), places.max_by_key(by_cost).unwrap_or(0))
     }
 
-    /// Runs generation `number`, in which each of those that share it crosses some pairs; an exhausted group restarts instead.
-    /// False if it was cut short.
+    /// Runs generation `number`, in which each of those that share it crosses some pairs; an exhausted group restarts instead,
+    /// and one with missing tours builds them. False if it was cut short.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub fn generation(
         &mut self,
         shared: &Shared<'_>,
@@ -157,7 +161,10 @@ impl Group {
     }
 
     /// Builds the missing tours; false if interrupted by `enough` before all exist. The first one of the population is always
-    /// built.
+    /// built, except in a restart.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub fn build(&mut self, shared: &Shared<'_>, enough: Enough) -> Result<bool, BackendError> {
         let (built, first, born, given) = (self.built, self.first, self.born, self.given);
         let spec = &shared.spec;
@@ -191,7 +198,10 @@ impl Group {
         Ok(self.built == self.tours.len())
     }
 
-    /// Adds new tours to the tables.
+    /// Adds the tours at these places to the costs and the census.
+    ///
+    /// # Errors
+    /// If memory is short.
     fn enter(&mut self, shared: &Shared<'_>, new: Range<usize>) -> Result<(), BackendError> {
         for place in new {
             self.costs[place] = shared.nodes.length(&self.tours[place]);
@@ -205,7 +215,10 @@ impl Group {
         self.built == self.tours.len()
     }
 
-    /// Replaces the longest tour by another one.
+    /// Replaces the longest tour by another one. All of the group's tours must exist.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub fn welcome(&mut self, shared: &Shared<'_>, tour: &[u32]) -> Result<(), BackendError> {
         let place = self.extremes().1;
         self.census.add_tour(&self.tours[place], -1)?;
@@ -216,6 +229,9 @@ impl Group {
     }
 
     /// Saves its tours.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub fn save(&self, state: &mut State) -> Result<(), BackendError> {
         let counts = [self.built as i64, self.born.into(), self.best, self.waited.into()];
         state.put(&counts)?;
@@ -229,7 +245,10 @@ impl Group {
         state.put(&tours)
     }
 
-    /// Restores the tours of such a group.
+    /// Restores the tours of a group of as many tours.
+    ///
+    /// # Errors
+    /// If the state is not one of such a group, or memory is short.
     pub fn restore(&mut self, shared: &Shared<'_>, state: &mut State) -> Result<(), BackendError> {
         let [built, born, best, waited] = state.take_one([0_i64; 4])?;
         let [given, exhausted] = state.take_one([0_u8; 2])?;
@@ -264,7 +283,7 @@ impl Group {
         ring
     }
 
-    /// Returns the best child of each pair, if it is good enough, with its first parent's place.
+    /// Returns the heir of each pair that has one, with its first parent's place.
     fn cross(
         &self,
         shared: &Shared<'_>,
@@ -285,7 +304,10 @@ impl Group {
         children.collect()
     }
 
-    /// Replaces parents by their children.
+    /// Replaces first parents, given by place, by their heirs; at most one each.
+    ///
+    /// # Errors
+    /// If memory is short.
     fn succeed(&mut self, shared: &Shared<'_>, heirs: Vec<(usize, Heir)>) -> Result<(), BackendError> {
         for (place, heir) in &heirs {
             self.costs[*place] -= heir.gain;

@@ -33,6 +33,9 @@ use nodes::Nodes;
 use pair::{Desk, Heir};
 
 /// Makes a population for `problem`, which has eight nodes or more.
+///
+/// # Errors
+/// If memory is short, or given individuals are not as many tours as the spec says.
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
@@ -90,6 +93,9 @@ impl<'p> CpuEax<'p> {
     }
 
     /// Runs the next generation of all groups; false if it was cut short. A single group's generation may be shared.
+    ///
+    /// # Errors
+    /// If memory is short.
     fn generation(
         &mut self,
         sharing: Option<&mut dyn Sharing>,
@@ -117,7 +123,10 @@ impl<'p> CpuEax<'p> {
         Ok(true)
     }
 
-    /// Copies each group's best tour to the next group, unless that one has a tour of the same length.
+    /// Copies each group's best tour to the next group, in place of its longest one, unless it has a tour of the same length.
+    ///
+    /// # Errors
+    /// If memory is short.
     fn transfer(&mut self) -> Result<(), BackendError> {
         let count = self.groups.len();
         let guests: Vec<(i64, Vec<u32>)> = (self.groups.iter())

@@ -19,7 +19,7 @@ use antwarp_instance::Instance;
 /// Nodes up to which distances by cosines are computed once and kept.
 const FEW: u32 = 5000;
 
-/// The nodes of a problem: their distances, and their near neighbours.
+/// The nodes of a problem, in its numbering: their distances, which are internal costs, and their near neighbours.
 pub struct Nodes<'p> {
     pub problem: &'p Problem,
     /// `None`: distances are in the matrix.
@@ -28,7 +28,7 @@ pub struct Nodes<'p> {
     points: &'p [[f64; 3]],
     near: &'p [u32],
     partners: &'p [u32],
-    /// The distance to each of those.
+    /// The distance to each of `near`.
     lengths: Vec<i32>,
     /// Where partners among points are listed as [`Exceptions`]: where each node's part of them starts, and the partners.
     pulls: [Vec<u32>; 2],
@@ -103,12 +103,12 @@ impl<'p> Nodes<'p> {
         order.len() == self.n && order.iter().all(&mut is_new)
     }
 
-    /// Returns the length of a tour.
+    /// Returns the length of a tour, in internal cost.
     pub fn length(&self, tour: &Tour) -> i64 {
         (0..tour.n()).map(|p| self.distance(tour.at(p), tour.at(tour.after(p)))).sum()
     }
 
-    /// Returns the nodes near node `v`, the nearest first.
+    /// Returns the problem's neighbours of node `v` for local search, the nearest first.
     #[inline]
     pub fn near(&self, v: u32) -> &[u32] {
         &self.near[v as usize * self.k..][..self.k]
@@ -120,11 +120,12 @@ impl<'p> Nodes<'p> {
         &self.lengths[v as usize * self.k..][..self.k]
     }
 
-    /// Improves a tour by local search (2-opt if none is set), until interrupted by `enough`. The second step of a move evaluates
-    /// `breadth` neighbours.
+    /// Improves a tour, which has all fixed edges, by local search (2-opt if none is set), until interrupted by `enough`. The
+    /// second step of a move evaluates `breadth` neighbours. If edges are fixed and distances come from a matrix, Lin-Kernighan
+    /// moves are made instead.
     ///
     /// # Panics
-    /// If it is not a tour of the nodes, or there are fewer than five.
+    /// If it is not a tour of the nodes, or there are fewer than five, or fewer than eight with Lin-Kernighan moves.
     pub fn improve(&self, (local_search, breadth): (LocalSearch, u32), order: &mut [u32], enough: Enough) {
         let (matrix, metric) = (self.matrix.as_ptr(), self.metric);
         let distances = Distances { matrix, metric, ..self.problem.distances() };

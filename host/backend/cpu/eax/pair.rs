@@ -27,21 +27,23 @@ pub struct Desk {
 /// A child that replaces its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heir {
-    /// By how much it is shorter.
+    /// By how much it is shorter than its parent.
     pub gain: i64,
-    /// The changes that turn its parent into it, in the order of the nodes.
+    /// The changes that turn its parent into it, at most one for each node, in ascending order.
     pub changes: Vec<Change>,
 }
 
 impl Heir {
-    /// Appends it to a message: its parent's place, the two halves of the gain, the number of changes, and three words for each.
+    /// Appends it to a message, as 32-bit words, the least byte first: its parent's place, the lower and the upper half of the
+    /// gain, the number of changes, and for each its node and the two neighbours.
     pub fn write(&self, place: usize, message: &mut Vec<u8>) {
         let head = [place as u32, self.gain as u32, (self.gain >> 32) as u32, self.changes.len() as u32];
         let changes = self.changes.iter().flat_map(|&Change { node, links: [a, b] }| [node, a, b]);
         message.extend(head.into_iter().chain(changes).flat_map(u32::to_le_bytes));
     }
 
-    /// Reads all heirs in a message, for a population of this many tours of n nodes, up to the first error.
+    /// Returns all heirs in a message, each with its parent's place, for a population of this many tours of n nodes, up to the
+    /// first error. Only places and nodes are checked to exist.
     pub fn read(message: &[u8], (places, n): (usize, u32)) -> Vec<(usize, Heir)> {
         let mut words = message.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
         let mut next = || {
@@ -99,7 +101,8 @@ impl Desk {
         BYTES * n as usize
     }
 
-    /// Returns the heir of a pair, if it has one that is shorter than its first parent.
+    /// Returns the heir of a pair, if it has one that is shorter than its first parent, A; [`Desk::tour`] is then the heir. Once
+    /// `enough` asks to stop, the heir found so far is returned.
     ///
     /// Of every `children` E-sets the best is chosen: the one with the most gain for the loss of entropy of a population that
     /// contains the first parent. All chosen ones are applied one after the other, so tours of many nodes change in many places at

@@ -50,9 +50,9 @@ impl Subtours {
         })
     }
 
-    /// Finds the sub-tours formed by a tour's segments, and returns their number. A cut's tag is the index, in the row of the
-    /// E-set's nodes, of the node before it; the node after it is the other one of the pair. `lengths` are the numbers of nodes of
-    /// the cycles.
+    /// Finds the sub-tours formed by a tour's segments, whose cuts are sorted, and returns their number. A cut's tag is the index
+    /// of the node before it in the concatenated cycles of the E-set; the node after it is the other one of the pair. `lengths`
+    /// are the numbers of nodes of the cycles.
     pub fn find(&mut self, segments: &Segments, lengths: impl Iterator<Item = usize>) -> usize {
         let count = segments.cuts().len();
         self.ends.resize(2 * count, 0);
@@ -97,8 +97,8 @@ impl Subtours {
         self.tours.len()
     }
 
-    /// Merges the sub-tours of `a` with `changes`; returns the gain. Mergers gain often enough that they are worth while for
-    /// children that were no shorter before.
+    /// Merges the sub-tours [found](Subtours::find) last, those of `a` with `changes`, and extends the changes; returns the gain,
+    /// which may be negative. Mergers gain often enough that they are worth while for children that were no shorter before.
     pub fn merge(&mut self, nodes: &Nodes, a: &Tour, segments: &Segments, changes: &mut Changes) -> i64 {
         self.heap.clear();
         self.heap.extend(self.tours.iter().enumerate().map(|(t, tour)| Reverse((tour.nodes, t))));

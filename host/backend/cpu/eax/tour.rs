@@ -25,7 +25,7 @@ impl Tour {
         Ok(tour)
     }
 
-    /// Lets `write` permute the nodes.
+    /// Lets `write` replace the nodes in order by a permutation of them.
     pub fn rewrite(&mut self, write: impl FnOnce(&mut [u32])) {
         write(&mut self.order);
         for (p, &v) in (0..).zip(&self.order) {
@@ -70,13 +70,13 @@ impl Tour {
         self.position[v as usize]
     }
 
-    /// Returns the position before `p`.
+    /// Returns the position before `p`; the last one before the first.
     #[inline]
     pub fn before(&self, p: u32) -> u32 {
         if p == 0 { self.n() - 1 } else { p - 1 }
     }
 
-    /// Returns the position after `p`.
+    /// Returns the position after `p`; the first one after the last.
     #[inline]
     pub fn after(&self, p: u32) -> u32 {
         if p + 1 == self.n() { 0 } else { p + 1 }
@@ -94,7 +94,8 @@ impl Tour {
         self.beside(self.position(v))
     }
 
-    /// Calls `edge` for each edge that changes remove, with -1, and for each that they add, with 1.
+    /// Calls `edge` once for each edge that changes of this tour remove, with its nodes, the smaller first, and -1, and for each
+    /// that they add, with 1. Both nodes of such an edge must be among the changes.
     #[inline]
     pub fn compare(&self, changes: &[Change], mut edge: impl FnMut(u32, u32, i32)) {
         for &Change { node, links: new } in changes {
@@ -105,7 +106,7 @@ impl Tour {
     }
 }
 
-/// A node, and its two neighbours in another tour; they may be the old ones.
+/// A node, and its two neighbours in another tour, in either order; they may be the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     pub node: u32,
@@ -152,7 +153,7 @@ impl Changes {
         self.of(v).unwrap_or_else(|| tour.links(v))
     }
 
-    /// Sets the neighbours of a node.
+    /// Sets the neighbours of a node, in place of those set before.
     #[inline]
     pub fn set(&mut self, change: Change) {
         let at = &mut self.at[change.node as usize];
@@ -164,7 +165,7 @@ impl Changes {
         }
     }
 
-    /// Replaces one of the neighbours that node `v` has after these changes of a tour.
+    /// Replaces `old`, one of the neighbours that node `v` has after these changes of a tour, by `new`.
     #[inline]
     pub fn relink(&mut self, tour: &Tour, v: u32, old: u32, new: u32) {
         let [first, second] = self.links(tour, v);
@@ -173,8 +174,8 @@ impl Changes {
     }
 }
 
-/// The segments of a tour between cuts. Once the cuts are sorted, segment r ends with cut r, and the first segment wraps around the
-/// tour's end.
+/// The segments of a tour between cuts. Once there is a cut and the cuts are sorted, segment r, from 0, ends with cut r, and the
+/// first one wraps around the tour's end; before that, segments must not be asked for.
 pub struct Segments {
     n: u32,
     cuts: Vec<Cut>,
@@ -209,7 +210,7 @@ impl Segments {
         self.cuts.sort_unstable_by_key(|cut| cut.position);
     }
 
-    /// Returns the cuts, sorted.
+    /// Returns the cuts, in ascending order once they are sorted.
     #[inline]
     pub fn cuts(&self) -> &[Cut] {
         &self.cuts

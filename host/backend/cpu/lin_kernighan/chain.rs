@@ -9,7 +9,9 @@ use super::super::allocate;
 use antwarp_engine::lin_kernighan::Spec;
 use antwarp_engine::{BackendError, Problem};
 
-/// A tour and the arrays for merging changes into it.
+/// A tour and the arrays for merging changes into it: a [`Tour`](antwarp_core::lin_kernighan::Tour)'s, those of [`Next`], then of
+/// [`MergeBoard`] in its order but without successors, then of [`TrialChanges`]. Its views must not be used after it has moved,
+/// or after arrays have been swapped.
 pub(super) struct Chain {
     pub(super) order: Vec<u32>,
     pub(super) ahead: Vec<i32>,
@@ -30,7 +32,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Makes a tour along the numbering, given its steps and its length.
+    /// Makes a tour along the problem's numbering, given its [steps](Problem::step_lengths) and its length, with room for the
+    /// trials of the spec.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub(super) fn new(ahead: &[i32], cost: i64, spec: &Spec) -> Result<Chain, BackendError> {
         let (what, n) = ("the tour", ahead.len());
         let own = || -> Result<Vec<u32>, BackendError> {
@@ -60,7 +66,7 @@ impl Chain {
         })
     }
 
-    /// Replaces the tour.
+    /// Replaces the tour, its steps and its length.
     pub(super) fn begin(&mut self, tour: &[u32], problem: &Problem) {
         self.order.copy_from_slice(tour);
         for (p, &node) in (0..).zip(tour) {
@@ -72,6 +78,7 @@ impl Chain {
         self.cost = problem.length(tour).unwrap_or(i64::MAX);
     }
 
+    /// Returns where trials write what they found.
     pub(super) fn changes(&mut self) -> TrialChanges {
         // SAFETY: the arrays live as long as the chain, which is not moved while they are used.
         unsafe {
@@ -83,6 +90,7 @@ impl Chain {
         }
     }
 
+    /// Returns the memory for merging.
     pub(super) fn board(&mut self) -> MergeBoard {
         // SAFETY: as above; a single thread does not use `successor`.
         unsafe {
@@ -99,6 +107,7 @@ impl Chain {
         }
     }
 
+    /// Returns where a merge writes the new tour. Its order and steps are then to be swapped with the old ones.
     pub(super) fn next(&mut self) -> Next {
         // SAFETY: as above.
         unsafe {

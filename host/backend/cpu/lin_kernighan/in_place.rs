@@ -71,6 +71,8 @@ pub(super) struct InPlace<'a, G: Geometry> {
 }
 
 impl<'a, G: Geometry> InPlace<'a, G> {
+    /// Makes it from a tour of at least [`FEWEST_NODES`] nodes and their positions, which it changes in place, and the tour's
+    /// length.
     pub(super) fn new(
         (problem, near): (&'a Problem, &'a [i32]),
         places: Places<G>,
@@ -91,7 +93,8 @@ impl<'a, G: Geometry> InPlace<'a, G> {
         self.reversed.clear();
     }
 
-    /// Kicks the tour and repairs it, as trial `number` of a round.
+    /// Kicks the tour and repairs it, as trial `number` of a round. If it is then longer than the round's temperature allows,
+    /// the kick is undone.
     pub(super) fn kick(&mut self, round: TrialRound, (stream, number): (Stream, u32), enough: Enough) {
         let draws = stream.step(number);
         let before = self.cost;

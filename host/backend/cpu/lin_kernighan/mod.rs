@@ -43,13 +43,15 @@ const ANY: u32 = 16;
 /// 50,000 nodes tours get longer (benches/notebooks/lin-kernighan.md).
 const IN_TURN: (u32, u32) = (80_000, 12);
 
-/// Returns one tour, and as few trials in a round as keep the threads busy: each trial then sees more of the others' results.
+/// Returns one tour of `n` nodes, and as few trials in a round as keep the threads of the pool busy, or 16 threads if the run is
+/// to be `reproducible`: each trial then sees more of the others' results.
 pub fn default_trials(n: u32, reproducible: bool) -> Trials {
     let threads = if reproducible { ANY } else { rayon::current_num_threads() as u32 };
     Trials { chains: 1, trials: trials(n, threads) }
 }
 
-/// Returns the trials in a round of each of several tours.
+/// Returns the trials in a round of each of several tours of `n` nodes: those of one thread, or of all threads of the pool where
+/// large tours are worked on one after another.
 pub fn trials_of_several(n: u32) -> u32 {
     trials(n, if are_in_turn(n) { rayon::current_num_threads() as u32 } else { 1 })
 }
@@ -59,13 +61,17 @@ fn are_in_turn(n: u32) -> bool {
     n >= IN_TURN.0 && rayon::current_num_threads() as u32 >= IN_TURN.1
 }
 
-/// Returns the trials in a round of a tour on which this many threads work.
+/// Returns the trials, at least 1, in a round of a tour of `n` nodes on which this many threads work, at least 1.
 pub fn trials(n: u32, threads: u32) -> u32 {
     let fewest = (TRIALS * threads).min(n / LEAST_NODES).max(1);
     fewest.max(n / (MOST_NODES / threads.min(LONGER)))
 }
 
-/// Makes chained Lin-Kernighan for `problem` on CPU threads.
+/// Makes chained Lin-Kernighan for `problem` on CPU threads. Tours start as those of the spec, or along the problem's numbering
+/// if it has none.
+///
+/// # Errors
+/// If memory is short.
 pub fn lin_kernighan<'p>(
     problem: &'p Problem,
     spec: &Spec,
@@ -79,7 +85,8 @@ pub fn lin_kernighan<'p>(
 /// Nodes up to which distances by cosines are computed once and kept: more of them take longer than a short run.
 const FEW: u32 = 2048;
 
-/// Returns the distances between nodes that are identified by number, and their matrix if computing them again would be slow.
+/// Returns the distances between nodes that are identified by number, and the matrix that they point to if computing them again
+/// would be slow; else it is empty.
 fn distances(problem: &Problem) -> (Distances, Vec<i32>) {
     let mut distances = problem.distances();
     let is_slow = problem.metric().is_some() && problem.has_device_matrix();
@@ -151,7 +158,7 @@ impl<'p, G: Geometry> Threads<'p, G> {
         (&mut self.chains, rounds)
     }
 
-    /// Makes rounds of each tour in place; returns how many kicks of the first one were made.
+    /// Makes rounds of each tour in place, a thread for each tour; returns how many kicks of the first one were made.
     fn run_in_place(&mut self, rounds: &[TrialRound], enough: Enough) -> u64 {
         let geometry = self.geometry;
         let places = Together(geometry::Places { geometry, start: self.places.as_ptr() });

@@ -17,7 +17,8 @@ const BYTES: usize = 500;
 /// Fewest nodes that a thread examines.
 const MIN_LEN: usize = 1 << 12;
 
-/// Recombines several tours into one, taking the better parts of each.
+/// Recombines several tours into one, taking the better parts of each. All are closed tours in the problem's numbering, which
+/// contain its fixed edges.
 ///
 /// Where two tours differ, their edges form parts that share no node. Parts in which the other tour is shorter are changes of the
 /// first, and are merged like those of trials ([`merge::plan`]). This is partition crossover (Whitley, Hains and Howe, *Tunneling
@@ -36,7 +37,7 @@ pub struct Recombiner<'p> {
 }
 
 impl<'p> Recombiner<'p> {
-    /// Allocates memory for the tours of a problem.
+    /// Makes a recombiner whose current tour is along the problem's numbering.
     ///
     /// # Errors
     /// If memory is short.
@@ -60,11 +61,14 @@ impl<'p> Recombiner<'p> {
         })
     }
 
-    /// Recombines at least one tour, and the better parts of others, into one, until interrupted by `enough`; also returns its
-    /// length.
+    /// Recombines `tours`, each with its length, and `others` into one, which starts as the shortest of `tours`; also returns its
+    /// length. Once `enough` asks to stop, the remaining ones of `others` are left out.
     ///
     /// # Errors
     /// If memory is short.
+    ///
+    /// # Panics
+    /// If `tours` is empty.
     pub fn of(
         problem: &'p Problem,
         mut tours: Vec<(i64, &[u32])>,
@@ -95,7 +99,10 @@ impl<'p> Recombiner<'p> {
         }
     }
 
-    /// Starts with a tour.
+    /// Replaces the current tour.
+    ///
+    /// # Panics
+    /// If it has another number of nodes, or a node that does not exist.
     pub fn begin(&mut self, order: &[u32]) {
         self.chain.order.copy_from_slice(order);
         for (position, &node) in (0..).zip(order) {
@@ -108,12 +115,13 @@ impl<'p> Recombiner<'p> {
         });
     }
 
-    /// Returns the current tour, and the distance from each of its nodes to the next, as in a [`Tour`].
+    /// Returns the current tour, and the distance from each of its nodes to the next, the last one's to the first, as in a
+    /// [`Tour`].
     pub fn tour_and_steps(&self) -> (&[u32], &[i32]) {
         (&self.chain.order, &self.chain.ahead)
     }
 
-    /// Returns the position of each node in it.
+    /// Returns the position of each node in the current tour.
     pub fn positions(&self) -> &[u32] {
         &self.chain.position
     }
@@ -158,7 +166,7 @@ impl<'p> Recombiner<'p> {
         }
     }
 
-    /// Takes over the better parts of another tour; returns by how much the tour gets shorter.
+    /// Takes over the better parts of another tour; returns by how much the current tour gets shorter, which is never negative.
     pub fn join(&mut self, other: &[u32]) -> i64 {
         let n = other.len();
         for p in 0..n {

@@ -54,7 +54,8 @@ pub(super) struct Done {
 }
 
 impl<G: Geometry> Rounds<'_, G> {
-    /// Makes these rounds of all tours.
+    /// Makes these rounds of all tours. Once `enough` asks to stop, the rest is left out, which may be more of one tour than of
+    /// another.
     pub(super) fn run(&self, chains: &mut [Chain], rounds: &[TrialRound], enough: Enough) -> Done {
         if are_in_turn(self.problem.n()) {
             self.run_in_turn(chains, rounds, enough)
@@ -191,7 +192,8 @@ impl<G: Geometry> Rounds<'_, G> {
         made
     }
 
-    /// Makes some trials of a tour, which has this number; returns how many were made.
+    /// Makes some trials of a tour, which has this number; returns how many were made. All threads share them. Those left out
+    /// once `enough` asks to stop find nothing.
     pub(super) fn find(
         &self,
         (number, chain): (usize, &mut Chain),
@@ -232,7 +234,7 @@ impl<G: Geometry> Rounds<'_, G> {
         made.into_inner()
     }
 
-    /// Makes the changes that the trials of a round found; returns how many these were.
+    /// Makes those changes found by the trials of a round that can be made together; returns how many were found.
     pub(super) fn merge(&self, chain: &mut Chain, round: TrialRound) -> u64 {
         self.merge_with(chain, round, |n, place| each(n, 1 << 10, place))
     }

@@ -37,18 +37,20 @@ pub struct SmallTours {
 }
 
 impl SmallTours {
-    /// Returns how many kicks all searches until now have made.
+    /// Returns how many kicks all searches so far have made.
     pub fn kicks(&self) -> u64 {
         self.kicks
     }
 
-    /// Searches for the shortest tour by a symmetric matrix, and returns the best one. [`FIXED`] edges stay in it, at most one at each
-    /// node. Asks `is_over` now and then whether to stop.
+    /// Searches for the shortest tour by a symmetric matrix, n x n, row by row, and returns the nodes of the best one in order.
+    /// If `has_fixed`, edges of length [`FIXED`] stay in it, at most one at each node. Asks `is_over` before every 64th kick
+    /// whether to stop; the descent before the first one is always finished.
     ///
     /// [`FIXED`]: antwarp_core::lin_kernighan::small::FIXED
     ///
     /// # Panics
-    /// If the matrix is not a symmetric one of [`FEWEST_NODES`] to [`MOST_NODES`] nodes, or its fixed edges are not as said.
+    /// If the matrix is not square and symmetric with [`FEWEST_NODES`] to [`MOST_NODES`] nodes, or a node has several fixed
+    /// edges, or any without `has_fixed`.
     pub fn solve(
         &mut self,
         distances: (&[i32], bool),

@@ -19,7 +19,11 @@ use antwarp_instance::parallel;
 /// Nodes that a thread evaluates without a break.
 const SHARE: u32 = 256;
 
-/// Makes a descent for `problem` on CPU threads.
+/// Makes a descent for `problem` on CPU threads, from the tour along the problem's numbering. A spec without local search means
+/// 2-opt.
+///
+/// # Errors
+/// If memory is short.
 pub fn descent<'p>(problem: &'p Problem, spec: &DescentSpec) -> Result<Box<dyn Descent + 'p>, BackendError> {
     with_places!(problem, problem.distances(), |geometry, places| {
         Ok(Box::new(CpuDescent::new(problem, spec, geometry, places)?))

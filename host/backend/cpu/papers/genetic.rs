@@ -19,7 +19,11 @@ use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
 use antwarp_engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, State, Worker};
 use antwarp_instance::parallel::each;
 
-/// Makes a population for `problem` on CPU threads.
+/// Makes a population for `problem` on CPU threads. Given individuals must be as many tours as the spec says, which only edge
+/// assembly crossover checks.
+///
+/// # Errors
+/// If memory is short; with edge assembly crossover also if the given individuals are not such tours.
 pub fn population<'p>(
     problem: &'p Problem,
     spec: &GeneticSpec,
@@ -33,7 +37,7 @@ pub fn population<'p>(
     })
 }
 
-/// The individual at each place, and its length.
+/// The row of the individual at each place, and its length; `i64::MAX` where there is none.
 struct Table {
     rows: Vec<u32>,
     costs: Vec<i64>,

@@ -156,7 +156,7 @@ unsafe fn evaluate_of<P: Problem>(
     unsafe { search::evaluate(&mut { Member::ALONE }, &problem, rules, layout, solutions, memory, costs) }
 }
 
-/// A problem's searches as code for CPU threads.
+/// A problem's searches, compiled for CPU threads; `E` is the type of its solutions' elements.
 pub struct Bodies<E> {
     walk: WalkBody<E>,
     evaluate: EvaluateBody<E>,
@@ -212,10 +212,10 @@ pub struct CpuWalks<'p, E> {
 }
 
 impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
-    /// Allocates the walks, which start at random.
+    /// Allocates the walks, which start at random. The tables must be of problem `P`.
     ///
     /// # Errors
-    /// If memory is short.
+    /// If a replica would take 4 GiB or more, more than 1024 threads are asked to wait for each other, or memory is short.
     pub fn new<P: OnThreads<Moves: Neighborhood<Element = E>>>(
         cpu: &Cpu,
         tables: &'p Tables,
@@ -264,6 +264,9 @@ impl<'p, E: Copy + Default + Send + Sync> CpuWalks<'p, E> {
 
     /// Runs one batch in one shape; returns whether it was complete. A walk whose batch was cut short keeps its old state and best
     /// solution.
+    ///
+    /// # Errors
+    /// If there is no memory for a replica.
     fn batch(
         &mut self,
         rules: &WalkRules,
@@ -362,7 +365,7 @@ fn spec_within(spec: &WalksSpec, most: u32) -> WalksSpec {
     WalksSpec { shape: asked, ..spec.clone() }
 }
 
-/// Returns states of walks that have not started.
+/// Returns the states of this many walks that have not started: each starts with a random solution.
 pub fn fresh(walks: u32) -> Vec<WalkState> {
     vec![WalkState { fresh: 1, ..WalkState::default() }; walks as usize]
 }
@@ -434,10 +437,10 @@ pub struct CpuNeighbors<'p, E> {
 }
 
 impl<'p, E> CpuNeighbors<'p, E> {
-    /// Allocates the memory.
+    /// Allocates the memory. The tables must be of problem `P`.
     ///
     /// # Errors
-    /// If memory is short.
+    /// If a replica would take 4 GiB or more, or memory is short.
     pub fn new<P: OnThreads<Moves: Neighborhood<Element = E>>>(
         tables: &'p Tables,
         spec: &WalksSpec,

@@ -42,8 +42,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Group {
-    /// Runs generations from `number` on, until the group is exhausted or has a tour as short as the target; returns how many. All of
-    /// its tours must exist, and it must not be exhausted.
+    /// Runs this many generations from `number` on, or fewer once the group is exhausted, has a tour as short as the target, or
+    /// `enough` asks to stop; returns how many were completed. All of its tours must exist, and it must not be exhausted. Called
+    /// by one thread; all threads of the pool work.
     ///
     /// # Errors
     /// If memory is short.

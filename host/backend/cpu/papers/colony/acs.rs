@@ -20,7 +20,10 @@ use antwarp_instance::Watch;
 use antwarp_instance::memory::bytes;
 use antwarp_instance::parallel::each;
 
-/// Makes a colony for `problem` on CPU threads.
+/// Makes a colony of Ant Colony System for `problem` on CPU threads.
+///
+/// # Errors
+/// If memory is short.
 pub fn acs<'p>(problem: &'p Problem, spec: &AcsSpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
     Ok(match spec.pheromone {
         Pheromone::Matrix => Box::new(CpuAcs::<InMatrix>::new(problem, spec)?),

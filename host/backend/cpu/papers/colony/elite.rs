@@ -24,12 +24,18 @@ impl Elite {
     }
 
     /// Saves the tours.
+    ///
+    /// # Errors
+    /// If memory is short.
     pub(super) fn save(&self, state: &mut State) -> Result<(), BackendError> {
         state.put(&[self.met as u64])?;
         state.put(&self.tours)
     }
 
-    /// Restores tours of n nodes.
+    /// Restores tours of `n` nodes.
+    ///
+    /// # Errors
+    /// If the state has no such tours.
     pub(super) fn restore(&mut self, state: &mut State, n: u32) -> Result<(), BackendError> {
         let met = state.take_one(0_u64)?;
         self.tours = state.take_tours(n)?;
@@ -44,7 +50,7 @@ impl Elite {
         self.met
     }
 
-    /// Adds a tour, if there is memory for it.
+    /// Adds a tour, if there is memory for it; in place of the oldest one if there are 64.
     pub(super) fn add(&mut self, tour: impl ExactSizeIterator<Item = u32>) {
         let start = self.met % MOST * tour.len();
         if start == self.tours.len() && self.tours.try_reserve_exact(tour.len()).is_err() {
@@ -58,9 +64,9 @@ impl Elite {
         }
     }
 
-    /// Returns the best tour of a population that starts with these tours, and its length: edge assembly crossover goes on until it
-    /// cannot improve them any more. The tours stay unchanged, to be crossed again when there are others. `None` if there is only
-    /// one.
+    /// Returns the best tour of a population that starts with these tours, and its length: edge assembly crossover goes on until
+    /// it cannot improve them any more, reaches the target, or `enough` asks to stop. The tours stay unchanged, to be crossed
+    /// again when there are others. `None` if there are fewer than two.
     ///
     /// # Errors
     /// If memory is short.

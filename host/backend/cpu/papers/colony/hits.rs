@@ -31,6 +31,8 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Makes rings whose updates are counted in `hits`.
+    ///
     /// # Safety
     /// `hits` is there, and stays where it is, for as long as the rings are used.
     pub unsafe fn new(rings: Selective, hits: &Hits) -> Self {

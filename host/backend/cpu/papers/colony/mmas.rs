@@ -18,7 +18,10 @@ use antwarp_engine::{BackendError, Colony, Enough, Phases, Problem, State, Worke
 use antwarp_instance::Watch;
 use antwarp_instance::parallel::each;
 
-/// Makes a colony for `problem` on CPU threads.
+/// Makes a colony of MAX-MIN Ant System for `problem` on CPU threads. The spec's number of warps is ignored.
+///
+/// # Errors
+/// If memory is short.
 pub fn colony<'p>(problem: &'p Problem, spec: &ColonySpec) -> Result<Box<dyn Colony + 'p>, BackendError> {
     match spec.tabu {
         TabuKind::List => by_selection::<ListCompression<u32>>(problem, spec),

@@ -197,8 +197,9 @@ impl<'p> Ants<'p> {
         }
     }
 
-    /// Takes in another colony's tour: into the elite if there is one, which keeps the trails of colonies apart; else a shorter
-    /// tour replaces the best one, and deposits. Does nothing before the first iteration.
+    /// Takes in another colony's tour of this length, which replaces the best one if it is shorter. With Lin-Kernighan moves it
+    /// also joins the elite, which keeps the trails of colonies apart; else it replaces the best one since the last reset if it
+    /// is shorter, and may deposit. `None`, without an effect, before the first iteration.
     fn take_in(&mut self, cost: i64, tour: &[u32]) -> Option<ColonyState> {
         let last = self.state.iterations.checked_sub(1)?;
         let write = |to: &mut [u32]| to.copy_from_slice(tour);
@@ -244,7 +245,7 @@ impl<'p> Ants<'p> {
 /// A colony, as needed for running iterations.
 trait Iterate<'p> {
     fn ants(&mut self) -> &mut Ants<'p>;
-    /// Fills the tables, unless the watch is over.
+    /// Fills the tables. If the watch is cut, they are incomplete.
     fn prepare(&mut self, watch: &Watch);
     /// Builds and measures a tour for every ant, or for fewer once interrupted by `enough`; returns whether there is one. An ant
     /// without a tour has the cost `i64::MAX`.
@@ -258,13 +259,13 @@ trait Iterate<'p> {
     /// Restores the trails.
     fn restore_trails(&mut self, state: &mut State) -> Result<(), BackendError>;
 
-    /// See [`crate::backend::Colony::save`].
+    /// See [`Colony::save`](antwarp_engine::Colony::save).
     fn save_all(&mut self, state: &mut State) -> Result<(), BackendError> {
         self.ants().save(state)?;
         self.save_trails(state)
     }
 
-    /// See [`crate::backend::Colony::restore`].
+    /// See [`Colony::restore`](antwarp_engine::Colony::restore).
     fn restore_all(&mut self, state: &mut State) -> Result<ColonyState, BackendError> {
         self.prepare(&Watch::new(&|| false));
         self.ants().are_prepared = true;
@@ -273,7 +274,7 @@ trait Iterate<'p> {
         Ok(self.ants().state)
     }
 
-    /// Runs `iterations` more iterations; see [`crate::backend::Colony::run`].
+    /// Runs `iterations` more iterations; see [`Colony::run`](antwarp_engine::Colony::run).
     fn iterate(&mut self, iterations: u32, enough: Enough) -> ColonyState {
         if !self.ants().are_prepared {
             let watch = Watch::new(enough);

@@ -130,7 +130,8 @@ pub struct CudaAcs<'p> {
 }
 
 impl<'p> CudaAcs<'p> {
-    /// Loads the kernels, allocates the arrays and fills the pheromone memory. Local search must not be by Lin-Kernighan moves.
+    /// Loads the kernels, allocates the arrays and fills the pheromone memory. Local search must not be by Lin-Kernighan moves,
+    /// and trails are never reset: `reset_after` must be 0.
     ///
     /// # Errors
     /// If the update is sequential, which a GPU does not support; if the kernels are rejected, or memory is short.
