@@ -6,8 +6,9 @@ use std::sync::Arc;
 /// The most groups: the time of [`shortest_tour`] doubles with each.
 pub(crate) const MOST_ATOMS: usize = 12;
 
-/// Divides nodes into *atoms*: two nodes are in the same if every set has both or neither. Returns for every two atoms how many of the
-/// sets have one of them, row by row; `None` if there are more than 12 atoms.
+/// Divides `n` nodes into *atoms*: two nodes are in the same if every set has both or neither. Returns the number k of atoms, and for
+/// every two of them how many of the sets have just one, k x k; `None` if there are more than 12 atoms. A set counts as often as it is
+/// given.
 pub(crate) fn distances_of_atoms(sets: &[Arc<[u32]>], n: usize) -> Option<(usize, Vec<i64>)> {
     let mut sets_of: HashMap<u32, Vec<u32>> = HashMap::new();
     for (number, set) in (0..).zip(sets) {
@@ -32,7 +33,8 @@ pub(crate) fn distances_of_atoms(sets: &[Arc<[u32]>], n: usize) -> Option<(usize
     Some((k, distances))
 }
 
-/// Returns the length of a shortest closed tour through `k` nodes, at least two, and the tour. `distances` has them row by row.
+/// Returns the length of a shortest closed tour through `k` nodes, and the tour, which starts at the last node. There are at least two
+/// nodes and at most [`MOST_ATOMS`]. `distances` is k x k, row by row, and symmetric.
 ///
 /// Source: the dynamic program of M. Held, R. Karp, *A dynamic programming approach to sequencing problems*, Journal of SIAM 10 (1962).
 pub(crate) fn shortest_tour(k: usize, distances: &[i64]) -> (i64, Vec<usize>) {
@@ -103,8 +105,8 @@ pub(crate) fn shortest_tour_of_places(k: usize, distances: &[i64]) -> Option<(i6
     }
 }
 
-/// Looks for a closed tour shorter than `limit` by local search from a few tours of nearest neighbours. Returns the first one, or else the
-/// shortest that was found.
+/// Looks for a closed tour through `k` nodes shorter than `limit` by local search from a few tours of nearest neighbours. Returns the
+/// first one, or else the shortest that was found. `distances` is k x k, row by row, and symmetric.
 pub(crate) fn short_tour(k: usize, distances: &[i64], limit: i64) -> Vec<usize> {
     let mut best = (i64::MAX, Vec::new());
     for start in [k - 1, 0, k / 2] {

@@ -19,7 +19,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// Begins with nothing known, for a proof that may use this many threads.
+    /// Begins with nothing known, for a proof that may use this many threads, at least one.
     pub fn new(threads: usize) -> Board {
         Board {
             bound: AtomicI64::new(i64::MIN),
@@ -52,12 +52,12 @@ impl Board {
         self.cuts.each_ref().map(|cuts| cuts.load(Ordering::Relaxed))
     }
 
-    /// Returns whether the root is done, so that more threads help.
+    /// Returns whether the tree has begun, so that more threads help. It never begins without linear programs.
     pub fn is_branching(&self) -> bool {
         self.is_branching.load(Ordering::Relaxed)
     }
 
-    /// Says whether somebody searches for better tours.
+    /// Says whether somebody searches for better tours: while somebody does, a proof waits for a tour that is good enough for a tree.
     pub fn search(&self, is_searching: bool) {
         self.is_searching.store(is_searching, Ordering::Relaxed);
     }
@@ -72,29 +72,34 @@ impl Board {
         self.threads.load(Ordering::Relaxed)
     }
 
-    /// Lets the proof use this many threads from now on.
+    /// Lets the proof use this many threads from now on, at least one.
     pub fn allow(&self, threads: usize) {
         self.threads.store(threads.max(1), Ordering::Relaxed);
     }
 
+    /// Shows a bound, unless there is a better one.
     pub(crate) fn raise(&self, bound: i64) {
         self.bound.fetch_max(bound, Ordering::Relaxed);
     }
 
+    /// Counts further cuts of each family, in the order of [`Family`].
     pub(crate) fn count_cuts(&self, more: [u64; 3]) {
         for (cuts, more) in self.cuts.iter().zip(more) {
             cuts.fetch_add(more, Ordering::Relaxed);
         }
     }
 
+    /// Counts a node of the tree.
     pub(crate) fn count_node(&self) {
         self.nodes.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Shows how many nodes are open.
     pub(crate) fn show_open(&self, open: usize) {
         self.open.store(open as u64, Ordering::Relaxed);
     }
 
+    /// Shows that the root is done.
     pub(crate) fn begin_to_branch(&self) {
         self.is_branching.store(true, Ordering::Relaxed);
     }

@@ -20,9 +20,10 @@ pub fn has_regions(instance: &Instance) -> bool {
     instance.len() > MOST_WITH_LOCAL && is_divisible(instance)
 }
 
-/// Raises a lower bound by cutting planes until `enough` says so, or the cuts achieve nothing more. A last pricing then proves what the
-/// last rounds achieved; `closing` ends it. `incumbent` must have a tour. [`Outcome::bound`] is 0 before anything is proven: no cost
-/// is negative. Instances that [have regions](has_regions) are divided if there is an `end`.
+/// Raises a lower bound of an instance of closed tours without directions by cutting planes until `enough` says so, or the cuts
+/// achieve nothing more. A last pricing then proves what the last rounds achieved; `closing` ends it. `incumbent` must have a tour.
+/// [`Outcome::bound`] is 0 before anything is proven, and for fewer than 5 nodes. Instances that [have regions](has_regions) are
+/// divided if there is an `end`, which the time of the regions is planned for.
 pub fn bound(
     solver: &dyn Solver,
     instance: &Instance,

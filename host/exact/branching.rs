@@ -37,13 +37,16 @@ impl<'a> Spares<'a> {
         self.seconds += self.programs.drain(..).map(|program| program.work().0).sum::<f64>();
     }
 
-    /// Returns the seconds that freed programs spent in the library.
+    /// Returns the seconds that freed programs have spent in the library.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Returns the question about the last solution whose worse answer raises the bound the most; `None` if the solution is whole.
-    /// It is chosen on as many threads as given. Bounds above `cutoff - 1` count as that.
+    /// Returns the question about the last solution whose answers, above all the worse one, raise the bound the most; `None` if the
+    /// solution is whole. Asks on this many threads, the calling one among them. Bounds above `cutoff - 1` count as that.
+    ///
+    /// # Errors
+    /// If the library fails.
     pub fn question(
         &mut self,
         master: &mut Master<'a>,

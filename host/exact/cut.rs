@@ -44,13 +44,13 @@ pub struct Cut {
 pub struct ShapeError(pub String);
 
 impl Cut {
-    /// Makes a subtour elimination inequality of a set of nodes, in any order.
+    /// Makes a subtour elimination inequality of a set of nodes, in any order. [`Cut::check_shape`] tells whether it is a cut.
     pub fn subtour(mut set: Vec<u32>) -> Cut {
         set.sort_unstable();
         Cut { family: Family::Subtour, sets: vec![set.into()], right_side: 2 }
     }
 
-    /// Makes a comb of a handle and its teeth, in any order.
+    /// Makes a comb of a handle and its teeth, in any order. [`Cut::check_shape`] tells whether it is a cut.
     pub fn comb(mut handle: Vec<u32>, mut teeth: Vec<Vec<u32>>) -> Cut {
         handle.sort_unstable();
         teeth.iter_mut().for_each(|tooth| tooth.sort_unstable());
@@ -101,8 +101,8 @@ impl Cut {
         Ok(cut)
     }
 
-    /// Returns the same inequality for an instance of `n` nodes, of which this one's are `nodes`. `None` if it has more than 12 atoms
-    /// there, or its sets are not a cut of its family.
+    /// Returns the same inequality for an instance of `n` nodes, of which this one's are `nodes`: node i here is `nodes[i]` there.
+    /// `None` if it has more than 12 atoms there, or its sets are not a cut of its family.
     pub fn moved(&self, nodes: &[u32], n: usize) -> Option<Cut> {
         let right_side = match self.family {
             // All other nodes are like one more, which is in no set.
@@ -142,7 +142,7 @@ impl Cut {
         self.sets.iter().filter(crosses).count() as i64
     }
 
-    /// Returns the left side for a closed tour of all nodes.
+    /// Returns the left side for a closed tour of all nodes: how often it crosses the borders of the sets.
     pub fn left_side_of_tour(&self, tour: &[u32]) -> i64 {
         let most = tour.iter().copied().max().map_or(0, |node| node as usize + 1);
         let mut is_inside = vec![false; most];

@@ -63,7 +63,8 @@ impl Branch {
     }
 }
 
-/// Converts a bound in units to one of internal costs, which are whole numbers: rounds up.
+/// Converts a bound in units to one of internal costs, which are whole numbers: rounds up. Values out of range become the nearest ones
+/// in it.
 pub fn to_cost(units: i128) -> i64 {
     let cost = -((-units) >> UNIT_BITS);
     cost.clamp(i64::MIN.into(), i64::MAX.into()) as i64
@@ -77,7 +78,7 @@ pub fn to_units(cost: i64) -> i128 {
 /// Sums of dual values above this are absurd, and might overflow.
 const MOST: i128 = 1 << 58;
 
-/// The reduced costs of all edges for some dual values.
+/// The reduced costs of all edges for some dual values. All numbers are in units.
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// The sum of dual values times right sides.
@@ -93,8 +94,8 @@ pub struct Reduced {
 }
 
 impl Reduced {
-    /// Prepares the reduced costs. `None` if dual values are absurdly large, have a wrong sign or belong to nothing: no bound follows
-    /// from them.
+    /// Prepares the reduced costs of an instance of as many nodes as have dual values; the duals have the indices of `cuts` and
+    /// `branches`. `None` if dual values are absurdly large, have a wrong sign or belong to nothing: no bound follows from them.
     pub fn new(duals: &Duals, cuts: &[Arc<Cut>], branches: &[Branch]) -> Option<Reduced> {
         let n = duals.nodes.len();
         let mut constant: i128 = duals.nodes.iter().map(|&y| 2 * i128::from(y)).sum();

@@ -42,8 +42,9 @@ const STEPS: usize = 40;
 /// How often edges are excluded and forced at a node, each time after an ascent.
 const ROUNDS: usize = 3;
 
-/// Proves that the best tour is the shortest one, or finds a better one, until `enough` says so. Returns the certificate if
-/// the proof is complete and `settings` asks for it.
+/// Proves that the best tour is the shortest one, or finds a better one, on this thread until `enough` says so. Returns the
+/// certificate if the proof is complete and `settings` ask for it. `incumbent` need not have a tour. The instance has closed tours
+/// without directions, maybe with partners.
 ///
 /// # Panics
 /// If the instance has more than [`MOST`] nodes.

@@ -48,8 +48,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Makes the program of `nodes.len()` nodes with these edges, each with a value to begin with. Dual values are in units; those of cuts
-    /// are not negative.
+    /// Makes the program of an instance with these edges, each once and with a value to begin with. `nodes` has the dual value of each
+    /// node, `cuts` that of each cut; they are in units, those of cuts not negative.
     pub fn new((edges, x): (Vec<Edge>, Vec<f64>), nodes: Vec<f64>, cuts: Vec<(Cut, f64)>) -> Program {
         let mean = edges.iter().map(|edge| f64::from(edge.cost)).sum::<f64>() / edges.len().max(1) as f64;
         let scale = mean.max(1.0);
@@ -72,7 +72,7 @@ impl Program {
         program
     }
 
-    /// Adds those of these edges that are not columns yet. Returns how many.
+    /// Adds those of these edges that are not columns yet, with the value 0. Returns how many. They must be different.
     pub fn add_edges(&mut self, edges: impl Iterator<Item = Edge>) -> usize {
         let known: HashSet<Edge> = self.edges.iter().copied().collect();
         self.edges.extend(edges.filter(|edge| !known.contains(edge)));
@@ -124,8 +124,8 @@ impl Program {
         right + self.reduced(y).iter().map(|reduced| reduced.min(0.0)).sum::<f64>()
     }
 
-    /// Raises the bound until `enough` says so, which is asked before each step, or until more steps achieve nothing. Returns whether that
-    /// was so.
+    /// Raises the bound until `enough` says so, which is asked before each step, or until more steps achieve nothing; returns true in
+    /// the latter case. All threads of the pool work.
     pub fn ascend(&mut self, enough: Enough<'_>) -> bool {
         let step_x: Vec<f64> =
             (0..self.edges.len()).map(|edge| SAFE / (WEIGHT * self.columns.sum(edge))).collect();
@@ -191,7 +191,7 @@ impl Program {
         });
     }
 
-    /// Returns the best dual values, and the cuts that they belong to.
+    /// Returns the best dual values, rounded to units, and the cuts that they belong to.
     pub fn duals(&self) -> (Duals, Vec<Arc<Cut>>) {
         // Conversions from floating point saturate: absurd values are found by `Reduced::new`.
         let whole = |dual: &f64| (dual * self.scale * ONE).round() as i64;

@@ -55,7 +55,7 @@ pub use support::Support;
 pub struct Settings {
     /// Where the proof stands, and how many threads it may use.
     pub board: std::sync::Arc<Board>,
-    /// The most threads that it will ever be allowed to use.
+    /// The most threads that it will ever be allowed to use, at least 1.
     pub threads: usize,
     /// Whether to keep what a [certificate](certificate::Certificate) consists of.
     pub keeps_certificate: bool,
@@ -64,17 +64,18 @@ pub struct Settings {
 /// The result of a proof; costs are internal ones of the closed instance that was given to it.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// No tour costs less. If nothing was proven, this is `i64::MIN`, or 0 from [`bound()`].
+    /// No tour costs less. It is `i64::MIN` if a proof could not start or contradicts a tour, as [`Outcome::trouble`] says; otherwise,
+    /// and always from [`bound()`], at least 0, since no cost is negative.
     pub bound: i64,
     /// The bound at the root of the tree, as [`Outcome::bound`].
     pub root_bound: i64,
     /// The number of nodes of the tree; 0 if there was no tree.
     pub nodes: u64,
-    /// The number of cuts of each family that were added to linear programs, in the order of [`Family`].
+    /// The number of cuts of each family that were added to linear programs, in the order of [`Family`]; none without linear programs.
     pub cuts: [u64; 3],
     /// Seconds in linear programs, summed over all threads.
     pub lp_seconds: f64,
-    /// Seconds of wall-clock time at the root of the tree.
+    /// Seconds of wall-clock time at the root of the tree; 0 from [`bound()`], and without linear programs.
     pub root_seconds: f64,
     /// Seconds of wall-clock time of the whole proof.
     pub seconds: f64,

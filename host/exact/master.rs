@@ -118,7 +118,8 @@ pub struct Master<'a> {
 }
 
 impl<'a> Master<'a> {
-    /// Makes the program of an instance without directions, with the rows of nodes and the edges of partners only.
+    /// Makes the program of an instance of closed tours without directions, with the rows of nodes and the edges of partners only,
+    /// which are fixed at 1 for good.
     ///
     /// # Errors
     /// If the library fails.
@@ -154,7 +155,7 @@ impl<'a> Master<'a> {
         Ok(master)
     }
 
-    /// Returns edges to start with: those to near neighbours of each node, and those of tours.
+    /// Returns edges to start with, each once, ascending: those to near neighbours of each node, and those of closed tours.
     pub fn first_edges(instance: &Instance, tours: &[Vec<u32>]) -> Vec<Edge> {
         let n = instance.len();
         let lists = quadrant(instance, NEIGHBORS.min(n.saturating_sub(1)));
@@ -183,7 +184,7 @@ impl<'a> Master<'a> {
         self.columns.contains_key(&(edge.a, edge.b))
     }
 
-    /// Returns the rows beyond those of degrees.
+    /// Returns the rows beyond those of degrees, in the order of the program.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -264,7 +265,7 @@ impl<'a> Master<'a> {
         Ok(fresh.len())
     }
 
-    /// Adds those of these cuts that are not rows yet. Returns how many.
+    /// Adds those of these cuts that are not rows yet, equal ones once. Returns how many.
     ///
     /// # Errors
     /// If the library fails.
@@ -274,7 +275,7 @@ impl<'a> Master<'a> {
         self.add_rows(rows)
     }
 
-    /// Adds a branch on a set.
+    /// Adds a branch on a set, even if it is a row already.
     ///
     /// # Errors
     /// If the library fails.
@@ -359,8 +360,9 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Solves the program, or tries to. Limits are for the internal cost. After [`Status::AboveLimit`] the dual values are such that
-    /// their bound is above the limit, if the library is right.
+    /// Solves the program, or tries to. The limit of the objective is an internal cost. With [`Status::Optimal`] and
+    /// [`Status::AboveLimit`] there is a new solution; else the last one stays. After [`Status::AboveLimit`] the bound of the dual
+    /// values is above the limit, if the library is right.
     ///
     /// # Errors
     /// If the library fails or returns nonsense.
@@ -430,7 +432,7 @@ impl<'a> Master<'a> {
         status
     }
 
-    /// Returns the optimum of the last solve, in internal costs. It proves nothing.
+    /// Returns the objective of the last solution, in internal cost. It proves nothing.
     pub fn objective(&self) -> f64 {
         self.solution.objective * self.scale
     }
@@ -469,8 +471,8 @@ impl<'a> Master<'a> {
         sum
     }
 
-    /// Returns the dual values of the last solution, rounded, those of a wrong sign as 0. Cuts and branches have the indices that
-    /// [`Master::active`] gives them.
+    /// Returns the dual values of the last solution, rounded to units, those of a wrong sign as 0. Cuts and branches have the indices
+    /// that [`Master::active`] gives them.
     pub fn duals(&self) -> Duals {
         self.rounded(&self.solution.duals, self.scale)
     }
@@ -510,17 +512,17 @@ impl<'a> Master<'a> {
         (cuts, branches)
     }
 
-    /// Returns the reduced costs for dual values of this program, or `None` if they are absurd.
+    /// Returns the reduced costs for dual values of this program, or `None` if they are absurd, as [`Reduced::new`].
     pub fn reduced(&self, duals: &Duals) -> Option<Reduced> {
         let (cuts, branches) = self.active();
         Reduced::new(duals, &cuts, &branches)
     }
 
-    /// Returns, after [`Status::Infeasible`], dual values that may prove that no tour of the node costs less than `above`: a large
-    /// multiple of the rows that contradict each other. `None` if the library does not say which these are.
+    /// Returns, after [`Status::Infeasible`], dual values that may prove that no tour of the node costs less than `above`, an internal
+    /// cost: a large multiple of the rows that contradict each other. `None` if the library does not say which these are.
     ///
     /// # Errors
-    /// If the library returns nonsense.
+    /// If the library fails.
     pub fn contradiction(&mut self, above: i64) -> Result<Option<Duals>> {
         let Some(mut ray) = self.simplex.ray()? else { return Ok(None) };
         if ray.len() != self.solution.duals.len() {
@@ -616,10 +618,11 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Deletes the columns of edges that `is_useless` names and that are at 0 outside of the basis. Returns how many.
+    /// Deletes the columns of edges that `is_useless` names, given the edge and its index, and that are free and at 0 outside of the
+    /// basis. Returns how many. Later columns move up.
     ///
     /// # Errors
-    /// If the library fails.
+    /// If the library fails or has no basis.
     pub fn drop_edges(&mut self, is_useless: impl Fn(&Edge, u32) -> bool) -> Result<usize> {
         let basis = self.basis()?;
         let is_deleted: Vec<bool> = (0..)
@@ -654,7 +657,8 @@ impl<'a> Master<'a> {
         Ok(count)
     }
 
-    /// Fixes an edge at 0 or 1, or frees it. An edge that is fixed becomes a column if it was not one yet.
+    /// Fixes an edge at 0 (false) or 1 (true), or frees it (`None`). An edge that is fixed becomes a column if it was not one yet.
+    /// Edges of partners stay fixed at 1.
     ///
     /// # Errors
     /// If the library fails.
@@ -674,7 +678,7 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Returns whether an edge is fixed at 1 (true) or at 0 (false); `None` if it is free.
+    /// Returns whether an edge was [fixed](Master::fix) at 1 (true) or at 0 (false); `None` if it is free, and for edges of partners.
     pub fn fixed(&self, edge: &Edge) -> Option<bool> {
         self.columns.get(&(edge.a, edge.b)).and_then(|column| self.fixed.get(column)).copied()
     }
@@ -743,7 +747,8 @@ impl<'a> Master<'a> {
         })
     }
 
-    /// Makes this the program of a node, with its basis. Columns that it does not mention stay.
+    /// Makes this the program of a node of the same instance, with its basis if that fits. Columns that it does not mention stay, at
+    /// their lower limits.
     ///
     /// # Errors
     /// If the library fails.
@@ -801,11 +806,12 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// Returns by how much a few iterations raise the optimum if an edge is fixed at 0 and if it is fixed at 1, in internal costs; at
-    /// most `most`. The program stays as it is.
+    /// Returns by how much the iterations of `limits` raise the optimum if an edge is fixed at 0 and if it is fixed at 1, in internal
+    /// cost; at most `most`, also where there is no solution, and 0 if interrupted. The edge must be a free column. Afterwards the
+    /// program has the same basis, and the solution before.
     ///
     /// # Errors
-    /// If the library fails.
+    /// If the library fails; the program must then not be used any more.
     pub fn probe_edge(&mut self, edge: Edge, limits: &Limits<'_>, most: f64) -> Result<[f64; 2]> {
         let before = self.objective();
         let basis = self.basis()?;
@@ -823,7 +829,7 @@ impl<'a> Master<'a> {
     /// Does the same for the two sides of a branch on a set: those with a border of two edges, and of four or more.
     ///
     /// # Errors
-    /// If the library fails.
+    /// As [`Master::probe_edge`].
     pub fn probe_set(&mut self, set: &Arc<[u32]>, limits: &Limits<'_>, most: f64) -> Result<[f64; 2]> {
         let before = self.objective();
         let basis = self.basis()?;

@@ -18,8 +18,8 @@ const OF_REGIONS: usize = 8 << 10;
 /// The nodes of a region with its margin, at most.
 const REGION: usize = 8000;
 
-/// Returns the bytes that the bound of an instance in [regions] needs on this many threads, besides the instance itself, if columns are
-/// not unusually many.
+/// Returns the bytes that the bound of an instance of this many nodes in [regions] needs on this many threads, besides the instance
+/// itself, if columns are not unusually many.
 pub fn memory_of_regions(nodes: usize, threads: usize) -> u64 {
     let programs = threads.min(regions::count(nodes, regions::MOST));
     (nodes * OF_REGIONS + programs * REGION * PROGRAM) as u64

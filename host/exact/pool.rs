@@ -26,13 +26,13 @@ impl Pool {
         Pool { cuts: VecDeque::new(), most: MOST_PER_NODE * nodes }
     }
 
-    /// Adds cuts.
+    /// Adds cuts; forgets the oldest if there are too many.
     pub fn add(&mut self, cuts: impl Iterator<Item = Arc<Cut>>) {
         self.cuts.extend(cuts);
         self.cuts.drain(..self.cuts.len().saturating_sub(self.most));
     }
 
-    /// Takes out the cuts that a solution violates.
+    /// Takes out the cuts that a solution violates by more than 0.01, the oldest first; not all of them once the watch is over.
     pub fn violated(&mut self, support: &Support, workers: Workers<'_>) -> Vec<Arc<Cut>> {
         let cuts = &*self.cuts.make_contiguous();
         let found = workers.each(cuts.len().div_ceil(PIECE), &|piece| {

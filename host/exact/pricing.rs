@@ -37,9 +37,10 @@ impl Edge {
 pub struct Priced {
     /// The bound that the dual values prove, in units.
     pub bound: i128,
-    /// The edges with a reduced cost up to `limit`, each with it, in order; those that every tour has are not among them.
+    /// The edges with a reduced cost up to `limit`, each with it in units, ascending by their ends; those that every tour has are not
+    /// among them.
     pub edges: Vec<(Edge, i64)>,
-    /// Up to which reduced cost edges are listed: 0 if there were too many above.
+    /// Up to which reduced cost, in units, edges are listed: 0 if there were too many above.
     pub limit: i64,
 }
 
@@ -49,8 +50,8 @@ pub const MOST_LISTED: usize = 1 << 26;
 const FEW: usize = 200;
 
 /// Computes the bound that dual values prove for an instance, over all pairs of nodes, and lists the edges with a reduced cost up to
-/// `limit`, in units; or only those with a negative one, if more than `most` others are found. An edge between partners is one that
-/// every tour has.
+/// `limit`, in units; or only up to 0, if more than `most` of 0 and above are found. An edge between partners is one that
+/// every tour has. All threads of the pool work.
 ///
 /// `None` if the watch was over before the end, sets have negative dual values, or [too many edges](MOST_LISTED) have a low reduced cost.
 pub fn price(
@@ -89,7 +90,7 @@ pub fn price(
     Some(Priced { bound, edges, limit })
 }
 
-/// Returns the edges that every tour of a closed form has.
+/// Returns the edges between partners, each once: those that every tour of a closed form has.
 pub fn partners(instance: &Instance) -> impl Iterator<Item = Edge> {
     let pairs = (0..).zip(instance.partners().unwrap_or_default().iter().copied());
     let pairs = pairs.filter(|&(node, partner)| node < partner && partner != Instance::NO_PARTNER);

@@ -25,9 +25,9 @@ const LARGE: usize = 2000;
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Proves bounds on the tours of an instance until the best tour is the shortest one, or `enough` says so. `incumbent` must have a
-/// tour if the instance has more than [`few::MOST`] nodes. Returns what was proven, and a certificate of it if `settings` ask for
-/// that and there is a tour. The instance has closed tours without directions, maybe with partners. Better tours that the proof
-/// finds go to `incumbent`.
+/// tour if the instance has more than [`few::MOST`] nodes. Returns what was proven, and a certificate of it if `settings` ask for that
+/// and there is one: if a tree is not complete, it proves only the root's bound. The instance has closed tours without directions,
+/// maybe with partners. Better tours that the proof finds go to `incumbent`.
 ///
 /// Linear programs are solved by the [HiGHS library](Highs) of the machine. Without one, instances of up to [`few::MOST`] nodes are
 /// solved [otherwise](few); of larger ones nothing is proven, and [`Outcome::trouble`] says what is missing.

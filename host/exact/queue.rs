@@ -13,9 +13,10 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 /// A node that is still open.
 pub(crate) struct Open<N> {
-    /// A bound on its tours that is proven.
+    /// A bound on its tours that is proven, an internal cost.
     pub bound: i64,
-    /// The optimum of the linear program, or what strong branching expects it to be; only the order of nodes depends on it.
+    /// The optimum of the linear program, an internal cost, or what strong branching expects it to be; only the order of nodes depends
+    /// on it.
     pub estimate: f64,
     /// What it is.
     pub node: N,
@@ -58,7 +59,7 @@ struct State<N> {
 }
 
 impl<N> Queue<N> {
-    /// Begins with one node, for this many threads.
+    /// Begins with one node, for threads with numbers below `threads`.
     pub fn new(root: Open<N>, threads: usize) -> Queue<N> {
         let state =
             State { open: BinaryHeap::from([root]), taken: vec![None; threads], lost: None, is_over: false };
@@ -69,7 +70,9 @@ impl<N> Queue<N> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next node, waiting for one; `None` if there is nothing more to do.
+    /// Takes the next node for a thread, given by number, waiting for one; `None` if there is nothing more to do, or the watch is
+    /// over. A thread whose number the board does not allow yet waits as well. Each node taken must be [given back](Queue::give) or
+    /// [lost](Queue::lose).
     pub fn take(&self, thread: usize, board: &Board, watch: &Watch<'_>) -> Option<Open<N>> {
         let mut state = self.state();
         loop {
@@ -92,7 +95,7 @@ impl<N> Queue<N> {
         }
     }
 
-    /// Gives back what became of the node that a thread took: nothing if it is closed.
+    /// Gives back what became of the node that a thread took: its children, the node itself, or nothing if it is closed.
     pub fn give(&self, thread: usize, nodes: Vec<Open<N>>, board: &Board) {
         let mut state = self.state();
         state.taken[thread] = None;
@@ -104,7 +107,7 @@ impl<N> Queue<N> {
         self.wake.notify_all();
     }
 
-    /// Gives a node up that can be neither closed nor divided: the bound stays below its own.
+    /// Gives up the node that a thread took, which can be neither closed nor divided: the bound does not rise above its own.
     pub fn lose(&self, thread: usize, bound: i64) {
         let mut state = self.state();
         state.taken[thread] = None;

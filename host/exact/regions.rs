@@ -50,8 +50,9 @@ pub fn is_divisible(instance: &Instance) -> bool {
     instance.points().is_some() && instance.gap().is_none() && has_all_edges
 }
 
-/// Raises the bound of an instance that [is divisible](is_divisible), in regions of `most` nodes, until `end` or until `enough` says so.
-/// `closing` ends the last pricing. `incumbent` must have a tour.
+/// Raises the bound of an instance that [is divisible](is_divisible), in regions of `most` nodes, until `end` or until `enough` says
+/// so. `closing` ends the last pricing. `incumbent` must have a tour; without one the bound is 0. The root has no linear program,
+/// solution or optimum.
 pub fn ascend_by_regions(
     instance: &Instance,
     solver: &dyn Solver,
@@ -128,7 +129,7 @@ fn margin(instance: &Instance, tour: &[u32]) -> usize {
     if is_clustered { MARGIN_OF_CLUSTERS } else { MARGIN }
 }
 
-/// Returns the number of regions of at most `most` nodes.
+/// Returns the number of regions of at most `most` nodes: a power of two.
 pub fn count(nodes: usize, most: usize) -> usize {
     nodes.div_ceil(most).next_power_of_two()
 }

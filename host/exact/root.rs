@@ -18,15 +18,15 @@ use crate::{Board, Cut, Family, Incumbent, Support};
 /// What is known at the root.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
-    /// No tour has a lower internal cost.
+    /// No tour has a lower internal cost. At least 0: no cost is negative.
     pub bound: i64,
     /// The same in units of dual values.
     pub units: i128,
     /// The dual values that prove it.
     pub duals: Duals,
-    /// The cuts that these belong to.
+    /// The cuts that these belong to, by index.
     pub cuts: Vec<Arc<Cut>>,
-    /// The linear program, for the tree.
+    /// The linear program, for the tree; empty if something failed, or nothing was solved.
     pub state: State,
     /// The edges of the last solution with their values. They prove nothing.
     pub values: Vec<(Edge, f64)>,
@@ -128,8 +128,9 @@ const MANY_CHOICES: usize = 8;
 /// Local cuts are not looked for in larger instances: that takes too long to end in time.
 pub(crate) const MOST_WITH_LOCAL: usize = 5000;
 
-/// Raises the bound of a closed instance without directions, which has at least 5 nodes, with columns from these tours and from near
-/// neighbours.
+/// Raises the bound of an instance of closed tours without directions, which has at least 5 nodes. Columns come from near neighbours,
+/// from these tours and from the best one; later from the whole instance. Cuts are looked for on the threads that `board` allows,
+/// edges are priced on those of the pool. If something fails, [`Root::trouble`] says so, and the bound before it remains.
 pub fn ascend(
     instance: &Instance,
     solver: &dyn Solver,

@@ -14,7 +14,7 @@ pub struct Support {
 }
 
 impl Support {
-    /// Makes the graph of these edges `(a, b, x)`, each given once, on `n` nodes. Edges of a value below `1e-7` are left out.
+    /// Makes the graph of these edges `(a, b, x)`, each given once, on `n` nodes. Edges of a value up to `1e-7` are left out.
     pub fn new(n: usize, edges: impl Iterator<Item = (u32, u32, f64)> + Clone) -> Support {
         let edges = edges.filter(|&(_, _, x)| x > TINY);
         let mut starts = vec![0; n + 1];
@@ -70,7 +70,7 @@ impl Support {
         set.iter().map(outside).sum()
     }
 
-    /// Returns those of these sets with several nodes whose borders have the value 2, each once.
+    /// Returns those of these sets with several nodes whose borders have at most the value 2, up to `1e-6`: each once, ascending.
     pub fn tight(&self, sets: impl Iterator<Item = Arc<[u32]>>) -> Vec<Arc<[u32]>> {
         let mut sets: Vec<Arc<[u32]>> = sets.filter(|set| set.len() > 1).collect();
         sets.sort_unstable();
@@ -85,8 +85,8 @@ impl Support {
         cut.right_side() as f64 - cut.sets().iter().map(|set| self.border(set)).sum::<f64>()
     }
 
-    /// Returns those of these cuts that the solution violates most, at most `most` of them. In large instances violations count as parts of
-    /// right sides: a cut of few sets makes the linear program less slow.
+    /// Returns those of these cuts that the solution violates most, at most `most` of them and then in this order. In large instances
+    /// violations count as parts of right sides: a cut of few sets makes the linear program less slow.
     pub fn most_violated(&self, mut cuts: Vec<Arc<Cut>>, most: usize) -> Vec<Arc<Cut>> {
         if cuts.len() > most {
             let mut borders = Borders::new(self);
@@ -113,12 +113,12 @@ pub struct Borders<'a> {
 }
 
 impl Borders<'_> {
-    /// Begins with a graph.
+    /// Makes the memory for the sets of a graph.
     pub fn new(support: &Support) -> Borders<'_> {
         Borders { support, is_inside: vec![false; support.len()] }
     }
 
-    /// Returns the sum of the values of the edges with one end in a set.
+    /// Returns the sum of the values of the edges with one end in a set of different nodes, in any order.
     pub fn of(&mut self, set: &[u32]) -> f64 {
         set.iter().for_each(|&node| self.is_inside[node as usize] = true);
         let edges = set.iter().flat_map(|&node| self.support.neighbors(node));

@@ -47,13 +47,13 @@ pub struct Task<'a> {
     pub solver: &'a dyn Solver,
     /// The best tour.
     pub incumbent: &'a Incumbent,
-    /// The edges that a better tour can have, with those that every better tour has.
+    /// The edges that a better tour can have, with those that every better tour has and those of partners.
     pub left: &'a [Edge],
     /// The root's linear program, whose fixed edges are those that every better tour has.
     pub root: State,
-    /// The root's bound.
+    /// The root's bound, an internal cost.
     pub bound: i64,
-    /// The root's optimum.
+    /// The optimum of the root's linear program, an internal cost.
     pub optimum: f64,
     /// Where the proof stands.
     pub board: &'a Board,
@@ -90,14 +90,15 @@ impl Ledger {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps dual values by which edges are excluded and fixed at the root; their cuts are these.
+    /// Keeps dual values by which edges are excluded and fixed at the root; they have the indices of these cuts.
     pub fn reduce(&self, duals: &Duals, cuts: &[Arc<Cut>]) {
         let mut parts = self.parts();
         let by = parts.numbered(duals, cuts);
         parts.tree.reduce(certificate::Tree::ROOT, by);
     }
 
-    /// Closes a node by dual values; those of the sets that were branched on come in the order of the branches.
+    /// Closes the node with this number in the certificate by dual values, which have the indices of these cuts; those of the sets
+    /// that were branched on are in `sets`, in the order of the branches from the root.
     pub fn close(&self, place: usize, duals: &Duals, cuts: &[Arc<Cut>], sets: Vec<i64>) {
         let mut parts = self.parts();
         let by = parts.numbered(duals, cuts);
@@ -149,7 +150,8 @@ enum Fate {
     Stuck,
 }
 
-/// Solves the tree until all nodes are closed, or the watch is over.
+/// Solves the tree on `threads` threads of its own, at least one, until all nodes are closed or `enough` says so. As many of them have
+/// work at a time as the board allows.
 pub fn branch_and_cut(task: &Task<'_>, threads: usize, enough: Enough<'_>) -> Ended {
     let watch = Watch::new(enough);
     let root = Node { place: certificate::Tree::ROOT, state: task.root.clone(), sets: Vec::new() };

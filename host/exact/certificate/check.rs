@@ -142,7 +142,7 @@ pub enum Refusal {
 
 /// Checks a certificate of a closed instance: whatever it says, the result is true.
 ///
-/// Leaves are checked by all threads.
+/// Cuts and leaves are checked by all threads of the pool.
 ///
 /// # Errors
 /// The first reason why it proves nothing.

@@ -7,7 +7,7 @@ use crate::{Cut, Duals};
 /// What divides the tours of a node of the tree into two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Whether they use the edge between two nodes.
+    /// Whether they use the edge between two nodes, in any order.
     Edge(u32, u32),
     /// Whether they cross the border of a set of nodes, sorted, twice; or at least four times, since the number is even.
     Set(Arc<[u32]>),
@@ -108,7 +108,7 @@ impl Tree {
         self.places[node].reductions.push(by);
     }
 
-    /// Divides an open node. Returns its children, in the order of [`Question::answers`].
+    /// Divides an open node. Returns its children's numbers, in the order of [`Question::answers`].
     ///
     /// # Panics
     /// If there is no such node.

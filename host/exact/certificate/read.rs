@@ -15,7 +15,7 @@ const MOST: u64 = 1 << 33;
 /// Reads a certificate from a file, which may be compressed by gzip.
 ///
 /// # Errors
-/// If the file cannot be read or is no certificate, with the line.
+/// If the file cannot be read, has more than 8 GiB, or is no certificate, with the line.
 pub fn read(path: &Path) -> Result<Certificate> {
     let bytes = source::load(path, |_| Room::bytes(MOST, "a certificate"))?;
     parse(&source::shown(path), &bytes)

@@ -8,10 +8,11 @@ use super::parts::Answer;
 use crate::Cut;
 use crate::duals::{Duals, UNIT_BITS};
 
-/// The dual values of a node and its sets may add up to this: then no reduced cost exceeds 66 bits, and the sum of all 127 bits.
+/// The dual values of a node and its sets, in units, may add up to this: then no reduced cost exceeds 66 bits, and the sum of all 127
+/// bits.
 const MOST: i128 = 1 << 61;
 
-/// An edge and its internal cost.
+/// An edge, its ends in any order, and its internal cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     pub a: u32,
@@ -49,7 +50,7 @@ pub struct Branches<'a> {
 }
 
 impl<'a> Branches<'a> {
-    /// Collects the answers between the root of the tree and a node.
+    /// Collects the answers from the root of the tree to a node, in this order, which numbers the sets.
     pub fn of(path: &'a [Answer]) -> Branches<'a> {
         let mut branches = Branches { edges: HashMap::new(), sets: Vec::new() };
         for answer in path {
@@ -123,7 +124,7 @@ pub struct Reduced<'a> {
 }
 
 impl<'a> Reduced<'a> {
-    /// Prepares reduced costs.
+    /// Prepares reduced costs. The sets of `cuts` and `branches` must have only nodes of the instance.
     ///
     /// # Errors
     /// If the dual values have the wrong number, sign or size.
@@ -251,8 +252,8 @@ impl<'a> Reduced<'a> {
         self.base + free + fixed + used.map(|edge| self.reduced(edge)).sum::<i128>()
     }
 
-    /// Returns the edges that tours can have whose bound is not above `limit`, in units: an edge with reduced cost r > 0 raises the
-    /// bound of all tours that use it by r, and one with r < 0 that of all tours that do not by -r.
+    /// Returns those of these edges that tours can have whose bound is not above `limit`, in units: an edge with reduced cost r > 0
+    /// raises the bound of all tours that use it by r, and one with r < 0 that of all tours that do not by -r.
     pub fn left(&self, edges: &Edges, branches: &Branches<'_>, limit: i128) -> Edges {
         let gap = limit - self.bound(edges, branches);
         // Reduced costs up to this stay, down to minus this stay free.

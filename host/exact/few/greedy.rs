@@ -3,8 +3,8 @@
 use super::one_tree::Graph;
 use super::state::{Set, nodes_of};
 
-/// Returns a tour that has the forced edges, and then the lightest edges that fit, improved by exchanges of two
-/// edges. It may have edges that do not exist where there is no other.
+/// Returns a tour that has the forced edges, and then the edges that fit, the lightest first by these potentials, improved by
+/// exchanges of two edges. It may have edges that do not exist where there is no other.
 pub fn tour(graph: &Graph, potentials: &[i64]) -> Vec<u32> {
     let n = graph.n;
     let mut edges: Vec<(bool, i64, usize, usize)> = Vec::new();

@@ -21,7 +21,10 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Makes the graph of an instance, with all edges that tours may have.
+    /// Makes the graph of an instance, with all edges that tours may have; those of partners are forced.
+    ///
+    /// # Panics
+    /// If the instance has more than [`MOST`](super::MOST) nodes.
     pub fn new(instance: &Instance) -> Graph {
         let n = instance.len();
         assert!(n <= Set::BITS as usize, "{n} nodes are not few");
@@ -46,7 +49,8 @@ impl Graph {
         self.n - 1
     }
 
-    /// Returns potentials to begin with, even and up to `most`: for each node the longest edge on the path to the special node in a minimum spanning tree.
+    /// Returns potentials to begin with, in units, even and up to `most`: for each node the longest edge on the path to the special
+    /// node in a minimum spanning tree.
     ///
     /// Each group of nodes that is far from all others then has the same potential, which an ascent from 0 approaches slowly. Their bound
     /// is the spanning tree and its longest edge again: sets of nodes that grow at the same pace until they meet, and of which each
@@ -67,7 +71,7 @@ impl Graph {
         longest.iter().map(|&longest| longest.min(most) & !1).collect()
     }
 
-    /// Returns the cost of an edge without the potentials of its ends.
+    /// Returns the cost of an edge minus the potentials of its ends, in units.
     pub fn weight(&self, a: usize, b: usize, potentials: &[i64]) -> i64 {
         self.costs[a * self.n + b] - potentials[a] - potentials[b]
     }
@@ -105,7 +109,8 @@ pub struct OneTree {
 const FORCE: i64 = 1 << 60;
 
 impl OneTree {
-    /// Returns the minimum 1-tree of open edges with all forced ones; `None` if no 1-tree has them all.
+    /// Returns the minimum 1-tree of [open](Graph::open) edges, which has all forced ones unless some of them form a cycle; `None` if
+    /// there is no 1-tree.
     pub fn new(graph: &Graph, open: &[Set], forced: &[Set], potentials: &[i64]) -> Option<OneTree> {
         let (n, special) = (graph.n, graph.special());
         let mut keys = vec![i64::MAX; n];
@@ -149,7 +154,7 @@ impl OneTree {
         Some(OneTree { bound, degrees, order, parents, ends })
     }
 
-    /// Returns the tour that the 1-tree is.
+    /// Returns the tour that the 1-tree is, if it has two edges at each node.
     pub fn tour(&self) -> Vec<u32> {
         let n = self.degrees.len();
         let mut joined: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -193,7 +198,8 @@ impl OneTree {
         pairs.filter(|&(a, b)| self.parents[a] != b && self.parents[b] != a)
     }
 
-    /// Returns by how much each free open edge that is not in the 1-tree raises the bound of 1-trees with it.
+    /// Returns for each free open edge that is not in the 1-tree, as `(a, b, more)`, by how much the bound of 1-trees with it is
+    /// higher, in units. The arguments are those of [`OneTree::new`].
     pub fn reduced_costs(
         &self,
         graph: &Graph,
@@ -223,7 +229,8 @@ impl OneTree {
         found
     }
 
-    /// Returns by how much the bound of 1-trees without an edge is higher, for each free edge of this one.
+    /// Returns for each free edge of the 1-tree, as `(a, b, more)`, by how much the bound of 1-trees without it is higher, in units;
+    /// near `i64::MAX` where there is no such 1-tree. The arguments are those of [`OneTree::new`].
     pub fn penalties(
         &self,
         graph: &Graph,

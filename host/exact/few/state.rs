@@ -21,7 +21,7 @@ pub struct State {
     pub usable: Vec<Set>,
     /// For each node, those that a forced edge joins it with; symmetric.
     pub forced: Vec<Set>,
-    /// The potentials of the best bound.
+    /// The potentials of the best bound, in units.
     pub potentials: Vec<i64>,
     /// That bound, in units.
     pub bound: i64,

@@ -13,8 +13,8 @@ const EPSILON: f64 = 1e-3;
 /// The most nodes of a component of fractional edges that is searched exactly.
 const LARGEST: usize = 500;
 
-/// Finds violated blossoms by heuristics. If these find none, it searches components of fractional edges of up to 500 nodes exactly. Once the
-/// watch is over, some are left out.
+/// Finds violated blossoms, and subtours where there is one tooth, each once, by heuristics. If these find none, searches components
+/// of fractional edges of up to 500 nodes exactly, on this thread. Once the watch is over, some are left out.
 pub fn blossoms(support: &Support, watch: &Watch<'_>) -> Vec<Cut> {
     let mut found = Vec::new();
     let whole = Shrunk::identity(support);

@@ -18,8 +18,9 @@ const EPSILON: f64 = 1e-3;
 /// The combs that a piece of work improves.
 const PIECE: usize = 16;
 
-/// Finds violated combs: shrinks a random choice of the sets `tight`, whose borders have the value 2, looks for blossoms in the shrunk
-/// graph, and improves each by moving nodes.
+/// Finds violated combs, each once: `trials` times, shrinks a random choice of the sets `tight`, whose borders have the value 2, and
+/// looks for blossoms in the shrunk graph; then improves each by moving nodes. Subtours found on the way are among the results. Unless
+/// the watch ends it, the result depends on the draws, but not on the number of threads.
 ///
 /// Source: M. Padberg, G. Rinaldi, *Facet identification for the symmetric traveling salesman polytope*, Mathematical Programming 47
 /// (1990), and chapter 7 of the book by Applegate and others.
@@ -68,7 +69,8 @@ pub fn combs(
     found.filter(|cut| known.insert(cut.clone())).collect()
 }
 
-/// Changes combs that a solution satisfies as equations, or nearly so, into violated ones by moving nodes.
+/// Changes combs, such as those that a solution satisfies as equations, or nearly so, into violated ones by moving nodes. Other cuts
+/// are left out; a result may occur several times.
 pub fn tighten(support: &Support, cuts: &[&Cut], draws: &mut Draws, workers: Workers<'_>) -> Vec<Cut> {
     let improved = improve(support, cuts, draws, workers).into_iter().filter_map(|(_, improved)| improved);
     improved.filter(|(violation, _)| *violation > EPSILON).map(|(_, cut)| cut).collect()

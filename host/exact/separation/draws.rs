@@ -24,7 +24,7 @@ impl Draws {
         (((self.bits() >> 32) * n as u64) >> 32) as usize
     }
 
-    /// Returns true with this probability.
+    /// Returns true with this probability, from 0 to 1.
     pub fn chance(&mut self, probability: f64) -> bool {
         ((self.bits() >> 11) as f64) < probability * (1_u64 << 53) as f64
     }

@@ -23,7 +23,7 @@ impl Network {
         network
     }
 
-    /// Adds an edge.
+    /// Adds an edge, beside others between the same nodes.
     pub fn add_edge(&mut self, a: u32, b: u32, capacity: f64) {
         for (from, to) in [(a, b), (b, a)] {
             self.arcs_of[from as usize].push(self.heads.len() as u32);

@@ -36,7 +36,8 @@ const MOST_SETS: usize = 40;
 
 /// Finds violated hypergraph inequalities: looks at small parts of the graph with the rest shrunk to one node, and decides by a small
 /// linear program whether the values of its edges are a mean of tours. Of the sets `tight`, whose borders have the value 2, some are
-/// shrunk. `atoms` is the number of nodes of a part, at most 16; a cut has at most 12 atoms, so some of larger parts are lost.
+/// shrunk. `atoms` is the number of nodes of a part with the rest, at most 16; a cut has at most 12 atoms, so some of larger parts are
+/// lost. `trials` is the number of choices of sets and parts. Each cut is found once.
 ///
 /// Source: local cuts (D. Applegate, R. Bixby, V. Chvátal, W. Cook, *TSP cuts which do not conform to the template paradigm*, 2001).
 pub fn local(

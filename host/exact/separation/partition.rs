@@ -12,7 +12,7 @@ impl Partition {
         Partition { parent: (0..n as u32).collect() }
     }
 
-    /// Returns the node that represents the group of this node.
+    /// Returns the node that represents the group of this node: the lowest.
     pub fn find(&mut self, mut node: u32) -> u32 {
         while self.parent[node as usize] != node {
             let above = self.parent[self.parent[node as usize] as usize];

@@ -14,7 +14,7 @@ pub(super) struct Shrunk {
 }
 
 impl Shrunk {
-    /// Shrinks every group to one node.
+    /// Shrinks every group to one node, in the order of [`Partition::groups`].
     pub fn new(support: &Support, partition: &mut Partition) -> Shrunk {
         let members = partition.groups();
         Shrunk { graph: shrink(support, &members), members }

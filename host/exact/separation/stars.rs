@@ -29,8 +29,9 @@ const LAST: usize = 2;
 const OUTSIDE: i32 = i32::MAX;
 const UNMARKED: i32 = -1;
 
-/// Finds violated stars with three teeth, from combs that are violated or nearly so: a second handle, and a third one, has one more piece
-/// of two teeth each. The first two teeth count once, and the last tooth as often as there are handles.
+/// Finds violated stars with three teeth, from those of these cuts that are combs of three teeth, violated or nearly so: a second
+/// handle, and a third one, has one more piece of two teeth each. The first two teeth count once, and the last tooth as often as there
+/// are handles. Returns at most 40, those first that are violated by the largest part of their right sides.
 ///
 /// Where a strip of nodes is crossed by two or four edges everywhere, in the mean by three, combs hold, but not all handles of the strip can
 /// be crossed four times with teeth that run along it.

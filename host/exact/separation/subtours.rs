@@ -12,8 +12,8 @@ const EPSILON: f64 = 1e-5;
 /// Values that differ by less are equal.
 const TINY: f64 = 1e-9;
 
-/// Finds sets of nodes whose border has a value below 2: the components of the graph if there are several, else sets from a sequence of
-/// contractions. At least one is found if one is violated.
+/// Finds sets of nodes whose border has a value below 2, each once: the components of the graph if there are several, else sets from a
+/// sequence of contractions. At least one is found if one is violated, provided that the edges at each node add up to 2.
 ///
 /// Edges are contracted that no violated border contains, or that a violated border need not contain: an edge that has at least half
 /// the value of all edges at one of its ends (M. Padberg, G. Rinaldi, *An efficient algorithm for the minimum capacity cut problem*,
@@ -119,7 +119,8 @@ fn join_connected(shrunk: &Shrunk, partition: &mut Partition, found: &mut Found)
     }
 }
 
-/// Finds segments of a tour whose border has a value below 2: for each last node, the segment with the least border.
+/// Finds segments of a tour whose border has a value below 2: for each last node the one with the least border, and of those with the
+/// same first node only the best. The edges at each node must add up to 2. None is found if the tour has not all nodes, or fewer than 4.
 ///
 /// The border of a segment of k nodes is `2 k` less twice the value of the edges inside. The last node moves along the tour, and a tree
 /// of maxima holds `edges inside - k` for every first node (D. Applegate, R. Bixby, V. Chvátal, W. Cook, *The Traveling Salesman

@@ -34,8 +34,8 @@ impl<'a> Tightener<'a> {
         }
     }
 
-    /// Returns the best comb that a local search from this one reaches, and by how much it is violated. Now and then a node makes a move
-    /// that changes nothing, once each.
+    /// Returns the comb that a local search from this one reaches, and by how much it is violated, negative if it is not; `None` for
+    /// other cuts. Now and then a node makes a move that changes nothing, once each.
     pub fn improve(&mut self, cut: &Cut, draws: &mut Draws) -> Option<(f64, Cut)> {
         if cut.family() != Family::Comb {
             return None;

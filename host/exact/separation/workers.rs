@@ -9,14 +9,15 @@ use antwarp_instance::Watch;
 /// The threads that separation may use, and when to stop.
 #[derive(Clone, Copy)]
 pub struct Workers<'a> {
-    /// The number of threads, the calling one among them.
+    /// The number of threads, the calling one among them; the others are started for each piece of work.
     pub threads: usize,
     /// Asked between pieces of work.
     pub watch: &'a Watch<'a>,
 }
 
 impl<'a> Workers<'a> {
-    /// Does two kinds of work at the same time, the first one on one thread. With a single thread they come one after the other.
+    /// Does two kinds of work at the same time, the first one on one thread, the second one with the others. With a single thread they
+    /// come one after the other.
     pub(crate) fn both<A: Send, B>(
         self,
         first: impl Fn() -> A + Sync,
@@ -38,7 +39,8 @@ impl<'a> Workers<'a> {
         })
     }
 
-    /// Calls `work` with each number below `count`. Returns the results in order; once the watch is over, some are left out.
+    /// Calls `work` with each number below `count`. Returns the results in order; once the watch is over, some are left out, so that
+    /// places do not tell the numbers.
     pub(crate) fn each<T: Send>(&self, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::with_capacity(count));

@@ -25,7 +25,7 @@ const DEVEX: c_int = 1;
 /// How much costs are perturbed against stalling, as a part of what HiGHS does by default: more costs iterations that undo it, none
 /// costs more where many solutions are equal, as on lattices.
 const PERTURBATION: f64 = 0.1;
-/// Row-wise matrices and column-wise ones.
+/// How HiGHS numbers where rows and columns are in a basis.
 const STANDINGS: [(Standing, c_int); 3] = [(Standing::Lower, 0), (Standing::Basic, 1), (Standing::Upper, 2)];
 
 /// A linear program of HiGHS. It belongs to one thread at a time.

@@ -114,7 +114,7 @@ impl Highs {
     /// folder `../lib/antwarp` beside the program's, where packages have it; else in a library of the usual name.
     ///
     /// # Errors
-    /// If there is no library, or it is too old.
+    /// If there is no library, or it is unsuitable, as [`Highs::load`].
     pub fn find() -> Result<Highs> {
         match std::env::var(VARIABLE) {
             Ok(file) if !file.is_empty() => Highs::load(&[&file]),
@@ -134,10 +134,11 @@ impl Highs {
         Highs::load(&packaged.chain(NAMES.iter().copied()).collect::<Vec<_>>())
     }
 
-    /// Loads the first of these libraries that there is.
+    /// Loads the first of these libraries that can be loaded: names, as the system finds them, or paths.
     ///
     /// # Errors
-    /// If none of them exists, or the library is too old.
+    /// If none of them can be loaded; or if the first that can is not HiGHS, is too old, or was built for integers of another size
+    /// than 4 bytes.
     pub fn load(names: &[&str]) -> Result<Highs> {
         let mut tried = Vec::new();
         for &name in names {
@@ -185,7 +186,7 @@ impl Highs {
         self.shared.clone()
     }
 
-    /// Returns the version: `1.15.1`.
+    /// Returns the version, as in `1.15.1`.
     pub fn version(&self) -> &str {
         &self.shared.version
     }

@@ -57,9 +57,9 @@ pub struct Lines {
     pub lower: Vec<f64>,
     /// The greatest value of each; infinity if there is no limit.
     pub upper: Vec<f64>,
-    /// Where the coefficients of each start in `indices` and `values`.
+    /// Where the coefficients of each start in `indices` and `values`; they end where the next ones start.
     pub starts: Vec<i32>,
-    /// Where the coefficients are: in which columns, for rows; in which rows, for columns.
+    /// Where the coefficients are, from 0: in which columns, for rows; in which rows, for columns. At most once each.
     pub indices: Vec<i32>,
     /// The coefficients, as many as `indices`.
     pub values: Vec<f64>,
@@ -138,7 +138,7 @@ impl Basis {
 pub struct Limits<'a> {
     /// The most iterations; `None`: any number.
     pub iterations: Option<u32>,
-    /// The optimum does not matter if it is above this; `None`: it matters in any case.
+    /// The optimum, in the program's costs, does not matter if it is above this; `None`: it matters in any case.
     pub objective: Option<f64>,
     /// Asked during the iterations whether to stop.
     pub enough: Enough<'a>,
@@ -147,7 +147,7 @@ pub struct Limits<'a> {
 /// How solving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// With an optimal solution.
+    /// With a solution that is optimal, according to the library.
     Optimal,
     /// According to the library, no solution satisfies all rows.
     Infeasible,
@@ -155,7 +155,7 @@ pub enum Status {
     AboveLimit,
     /// After the given number of iterations.
     IterationLimit,
-    /// It was interrupted.
+    /// It was interrupted by [`Limits::enough`].
     Interrupted,
 }
 
@@ -174,31 +174,40 @@ pub struct Solution {
 ///
 /// Each solve starts from the basis where the last one ended; added columns are at their lower limits, added rows basic.
 pub trait Simplex: Send {
-    /// Appends columns.
+    /// Appends columns, each with its cost and its coefficients in the rows that are there.
     ///
     /// # Errors
     /// If the library refuses.
+    ///
+    /// # Panics
+    /// If there is not one cost for each column.
     fn add_columns(&mut self, costs: &[f64], columns: &Lines) -> Result<()>;
 
-    /// Appends rows.
+    /// Appends rows, each with its coefficients in the columns that are there.
     ///
     /// # Errors
     /// If the library refuses.
     fn add_rows(&mut self, rows: &Lines) -> Result<()>;
 
-    /// Deletes the rows of a mask.
+    /// Deletes the rows where the mask is true; later rows move up.
     ///
     /// # Errors
     /// If the library refuses.
+    ///
+    /// # Panics
+    /// If the mask has not one entry for each row.
     fn delete_rows(&mut self, is_deleted: &[bool]) -> Result<()>;
 
-    /// Deletes the columns of a mask.
+    /// Deletes the columns where the mask is true; later columns move up.
     ///
     /// # Errors
     /// If the library refuses.
+    ///
+    /// # Panics
+    /// If the mask has not one entry for each column.
     fn delete_columns(&mut self, is_deleted: &[bool]) -> Result<()>;
 
-    /// Changes the limits of columns.
+    /// Changes the limits of columns, given as `(column, lower, upper)`.
     ///
     /// # Errors
     /// If the library refuses.
@@ -207,7 +216,7 @@ pub trait Simplex: Send {
     /// Solves it, or tries to.
     ///
     /// # Errors
-    /// If the library fails.
+    /// If the library fails, or ends in another way than a [`Status`] says.
     fn solve(&mut self, limits: &Limits<'_>) -> Result<Status>;
 
     /// Returns where the last solve ended. Numbers that are missing may be NaN.
@@ -232,7 +241,10 @@ pub trait Simplex: Send {
     /// Makes the next solve start from this basis.
     ///
     /// # Errors
-    /// If it is not one of this program.
+    /// If the library refuses it.
+    ///
+    /// # Panics
+    /// If it has not one entry for each column and row.
     fn set_basis(&mut self, basis: &Basis) -> Result<()>;
 
     /// Returns the number of iterations of the last solve.
