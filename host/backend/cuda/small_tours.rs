@@ -20,6 +20,7 @@ const MOST_WORK: u64 = 1 << 31;
 /// Most work of an instance: a warp does a few millions a second.
 const MOST_WORK_OF_ONE: u64 = 1 << 24;
 
+/// Returns the names of all kernels that solve small instances.
 pub(super) fn kernel_names() -> Vec<String> {
     vec![NAME.to_string()]
 }

@@ -61,6 +61,10 @@ macro_rules! call {
 }
 
 impl Program {
+    /// Makes a program without rows and columns, with the options of proofs.
+    ///
+    /// # Errors
+    /// If HiGHS refuses.
     pub fn new(library: Arc<Shared>) -> Result<Program> {
         let handle = {
             let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

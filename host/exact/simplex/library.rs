@@ -101,6 +101,7 @@ pub struct Highs {
     shared: Arc<Shared>,
 }
 
+/// A library: its functions, its version, and where it was found.
 pub(super) struct Shared {
     pub functions: Functions,
     version: String,
