@@ -3,15 +3,18 @@
 //! Every removed edge is a cut of the old tour, and between two cuts is a segment. As long as the nodes of a segment stay together,
 //! it is enough to know where the new tour enters it and in which direction it passes through. The segments are in the order of the
 //! old tour, so a node's segment is found by its old position. A cut stays even if its edge is added again.
+//!
+//! Positions in the new tour are numbers below n; each move changes where they start, and may change their direction.
 
 use super::lanes::{Lanes, both, each, truth};
 use super::{Tour, removed};
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// Most segments. Few trials need more than 64; on lattices those gain far more than the others.
+/// Most segments, so a trial removes at most as many edges. Few trials need more than 64; on lattices those gain far more than the
+/// others.
 pub const MAX_SEGMENTS: u32 = 128;
-/// Words of memory that [`Cuts`] take, even: `first` has an entry after the last segment.
+/// Words of memory, of 4 bytes, that [`Cuts`] take, even: `first` has an entry after the last segment.
 pub const WORDS: u32 = 6 * MAX_SEGMENTS + 2;
 /// More than any position.
 const NONE: u32 = 1 << 30;
@@ -23,7 +26,7 @@ const LANES: u32 = 16;
 /// Where a node is: its segment, and its position in the old tour.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
-    /// The segment.
+    /// The segment's number, from 0, in the order of the old tour.
     pub segment: u32,
     /// The position in the old tour.
     pub old: u32,
@@ -66,25 +69,25 @@ impl Link {
     }
 }
 
-/// A reversal of the positions from the first to the second.
+/// A reversal of the places from the first to the second, both included; of nothing if the second is before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn(pub u32, pub u32);
 
 impl Turn {
-    /// Returns where a position goes.
+    /// Returns where a place goes.
     #[inline(always)]
     pub fn of(self, p: u32) -> u32 {
         if self.holds(p) { self.0 + self.1 - p } else { p }
     }
 
-    /// Returns whether it moves.
+    /// Returns whether a place is in the reversed part.
     #[inline(always)]
     pub fn holds(self, p: u32) -> bool {
         p >= self.0 && p <= self.1
     }
 }
 
-/// The new tour as a path from a node: its places are counted from there, forwards or backwards.
+/// The new tour as a path from a node: its places are counted from 0 there, forwards or backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Number of nodes.
@@ -110,7 +113,7 @@ impl Way {
 }
 
 impl Cuts {
-    /// Makes cuts in [`WORDS`] words of memory at a multiple of 8 bytes.
+    /// Makes cuts in [`WORDS`] words of memory at a multiple of 8 bytes. [`Cuts::bridge`] or [`Cuts::reset`] must come first.
     ///
     /// # Safety
     /// The memory belongs to this team alone for as long as they are used.
@@ -135,8 +138,8 @@ impl Cuts {
         self.count
     }
 
-    /// Sets the new tour to the old one with its segments reconnected by a double bridge: cut after the old positions `at`, in
-    /// ascending order, the old tour A B C D A becomes A D C B A.
+    /// Sets the new tour to the old one with its segments reconnected by a double bridge (Martin, Otto and Felten 1991): cut after
+    /// the old positions `at`, in ascending order, the old tour A B C D A becomes A D C B A. Every member calls this, and waits.
     ///
     /// # Safety
     /// The positions differ and are less than the tour's n.
@@ -184,7 +187,7 @@ impl Cuts {
         }
     }
 
-    /// Sets the new tour to the old one.
+    /// Sets the new tour to the old one. Every member calls this, and waits.
     ///
     /// # Safety
     /// As [`Tour::at`].
@@ -206,7 +209,7 @@ impl Cuts {
         }
     }
 
-    /// Returns the spot of an old position.
+    /// Returns the spot of an old position. Each member may ask for another one.
     ///
     /// # Safety
     /// It is less than the tour's n.
@@ -243,7 +246,7 @@ impl Cuts {
         unsafe { if segment + 1 < self.count { self.first.get(segment + 1) - 1 } else { n - 1 } }
     }
 
-    /// Returns the segments of old positions, and their positions in the new tour.
+    /// Returns the segments of old positions, and their positions in the new tour. Each member may ask for others.
     ///
     /// # Safety
     /// They are less than the tour's n.
@@ -275,7 +278,8 @@ impl Cuts {
         }
     }
 
-    /// Returns the neighbour of a spot's node in the new tour, forwards or backwards, and its distance.
+    /// Returns the neighbour of a spot's node in the new tour, forwards or backwards, and its distance; for a fixed edge, as
+    /// [`Tour::next_distance`].
     ///
     /// # Safety
     /// The spot is one of these cuts.
@@ -351,7 +355,7 @@ impl Cuts {
     }
 
     /// Makes a sequential move: edges (t0, t1), (t2, t3), ... are removed and (t1, t2), ..., (t2k-1, t0) are added. Along `way`, a
-    /// path from t1 to t0, this is the given sequence of reversals.
+    /// path from t1 to t0, this is the given sequence of reversals. Every member calls this, and waits.
     ///
     /// # Safety
     /// Nodes and reversals are those of a move of the new tour, with k edges; there are at most [`MAX_SEGMENTS`] - k segments.
@@ -454,7 +458,8 @@ impl Cuts {
         }
     }
 
-    /// Returns the cut after a segment, if the edge there is removed: its old position, and the new neighbours of its two ends.
+    /// Returns the cut after a segment, if the edge there is removed: its old position, and the new neighbours of its two ends,
+    /// that of the first end first. `None` if the new tour has the edge.
     ///
     /// # Safety
     /// There is such a segment.

@@ -12,22 +12,23 @@ use super::trial::TrialChanges;
 use crate::geometry::Geometry;
 use crate::team::{Slots, Team};
 
-/// A tour's memory for merging: between rounds all `claims` are 0.
+/// A tour's memory for merging. All `claims` are 0 at first; [`plan`] leaves them so.
 #[derive(Clone, Copy)]
 pub struct MergeBoard {
-    /// One word per node: the change with the strongest claim.
+    /// One word per node: the change with the strongest claim. n.
     pub claims: Slots<u64>,
     /// One bit per position: the edge after it is removed. [`bit_words`].
     pub bits: Slots<u32>,
     /// Number of bits before each word; the same length.
     pub cuts_before_word: Slots<u32>,
-    /// For each position, the number of its cut among all cuts of all changes. n.
+    /// For each position after which the tour is cut, its index in [`TrialChanges::cuts`]. n.
     pub cut_of_position: Slots<u32>,
-    /// The positions after which the tour is cut, in order. n.
+    /// The positions after which the tour is cut, ascending. Up to n.
     pub cut_positions: Slots<u32>,
-    /// The start of each segment in the new tour, times 2; plus 1 if it is passed through backwards. n.
+    /// The start of each segment in the new tour, times 2; plus 1 if it is passed through backwards. Segment s, from 0, ends at
+    /// cut s. Up to n.
     pub segment_start: Slots<u32>,
-    /// For teams with several members: the next segment, then the one 2^i segments ahead. [`pairs`].
+    /// For teams with several members: the next segment, then the one 2^i segments ahead. [`pairs`]; for a single thread, none.
     pub successor: Slots<u32>,
     /// Its distance, or the segment's cycle. [`pairs`]; for a single thread, n.
     pub distance_or_cycle: Slots<u32>,
@@ -49,13 +50,13 @@ pub const fn bit_words(n: u32) -> u32 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Merged {
-    /// By how much the tour got shorter.
+    /// By how much the tour gets shorter; negative if it gets longer.
     pub gain: i64,
-    /// Number of removed edges.
+    /// Number of removed edges; 0: the tour stays as it is.
     pub cuts: u32,
     /// Number of changes made.
     pub made: u32,
-    /// Number of changes offered.
+    /// Number of changes offered: trials with a change.
     pub offered: u32,
     /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
@@ -215,7 +216,8 @@ unsafe fn number<T: Team>(team: T, n: u32, board: MergeBoard, changes: TrialChan
     }
 }
 
-/// Chooses the changes to be made, and finds where every segment of the tour goes. Counts of those left out become 0.
+/// Chooses the changes to be made, and finds where every segment of the tour goes. Counts of those left out become 0. Every member
+/// calls this, and all get the same result. Of the tour only n, the order and the positions are read.
 ///
 /// # Safety
 /// The board and the changes of `trials` trials belong to this team, and refer to this tour.
@@ -566,14 +568,15 @@ pub struct Next {
     pub order: Slots<u32>,
     /// As [`Tour::ahead`].
     pub ahead: Slots<i32>,
-    /// As [`Tour::position`]; may be that of the tour itself.
+    /// As [`Tour::position`]; may be that of the tour itself. It is not written if nothing changes.
     pub position: Slots<u32>,
 }
 
-/// Puts the node at a position into its new place.
+/// Puts the node at a position into its new place, with the distance from there to the next node. This is called for every position
+/// below n, by any threads in any order.
 ///
 /// # Safety
-/// [`plan`] has run, and made `cuts` cuts; nobody else handles the position.
+/// [`plan`] has run, and made `cuts` cuts; nobody else handles the position, and `order` and `ahead` are not those of the tour.
 #[inline(always)]
 pub unsafe fn place<G: Geometry>(
     tour: Tour<G>,

@@ -32,22 +32,23 @@ pub(crate) fn removed(ahead: i32) -> i64 {
     ahead as i64 + (((ahead >> 31) as i64) << 40)
 }
 
-/// A constant tour, and the near neighbours of each of its nodes.
+/// A constant, closed, undirected tour of nodes 0 to n - 1, and the near neighbours of each node. Positions are counted from 0.
 #[derive(Clone, Copy)]
 pub struct Tour<G: Geometry> {
-    /// Number of nodes, at least 8 and less than 2^29.
+    /// Number of nodes, at least 8 and less than 2^29; more than 12 if any edge is [`FIXED`].
     pub n: u32,
-    /// Neighbours in a node's list.
+    /// Neighbours in a node's list, at least 1.
     pub k: u32,
-    /// The nodes in the order of the tour.
+    /// The nodes in the order of the tour: n.
     pub order: *const u32,
-    /// The position of each node in it.
+    /// The position of each node in it: n.
     pub position: *const u32,
-    /// The distance from the node at each position to the next one; [`FIXED`] where this edge must stay.
+    /// The distance from the node at each position to the next one: n. [`FIXED`] where this edge must stay; a node has at most
+    /// one such edge.
     pub ahead: *const i32,
-    /// n lists of k neighbours, nearest first.
+    /// n lists of k neighbours, nearest first; a node is not in its own list.
     pub lists: *const u32,
-    /// The distance to each of them.
+    /// The distance to each of them, in the same order.
     pub near: *const i32,
     /// The nodes' places.
     pub places: Places<G>,
@@ -74,7 +75,7 @@ impl<G: Geometry> Tour<G> {
         unsafe { *self.position.add(node as usize) }
     }
 
-    /// Returns the position after another.
+    /// Returns the position after another; 0 after the last one.
     #[inline(always)]
     pub fn next_position(self, position: u32) -> u32 {
         if position + 1 == self.n { 0 } else { position + 1 }
@@ -122,7 +123,7 @@ impl<G: Geometry> Tour<G> {
         unsafe { self.places.between(a, b) }
     }
 
-    /// Returns whether that is less than `limit`.
+    /// Returns whether the distance between two nodes is less than `limit`.
     ///
     /// # Safety
     /// As [`Tour::between`].

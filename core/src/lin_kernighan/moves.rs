@@ -24,7 +24,7 @@ use crate::team::{Serial, Slots, Team};
 
 /// Most edges of a move: the first one, and one for every step.
 pub const DEPTH: u32 = MOST_STEPS + 1;
-/// Most neighbours that a step evaluates, nearest first.
+/// Most neighbours that a step evaluates, nearest first; further ones in the lists are not used.
 pub const BREADTH: u32 = 8;
 /// Most paths of all levels: the two without an edge of t0, and those that all levels but the last keep.
 const WAYS: u32 = 2 + MOST_KEPT;
@@ -40,7 +40,7 @@ const NUMBER: u32 = (1 << BITS) - 1;
 
 const _: () = assert!(ENDS >= 2 * DEPTH && WAYS <= NUMBER && BITS * (MOST_STEPS - 1) <= u32::BITS);
 
-/// Words of memory that a [`Search`] takes, even.
+/// Words of memory, of 4 bytes, that a [`Search`] takes, even.
 pub const WORDS: u32 = 8 * WAYS + ENDS + 2 * TURNS;
 
 /// How a step changes the places along a path. The part before the first bound and the part between the bounds are swapped or, with
@@ -134,14 +134,14 @@ pub struct Search {
     turns: Slots<Turn>,
 }
 
-/// A move that was found. Its nodes and reversals are in the search's memory.
+/// A move that was found. Its nodes and reversals are in the search's memory until the next search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundMove {
-    /// By how much it makes the tour shorter.
+    /// By how much it makes the tour shorter; positive.
     pub gain: i64,
-    /// Number of removed edges.
+    /// Number of removed edges, and of added ones: half of the number of [nodes](Search::nodes).
     pub edges: u32,
-    /// Number of reversals.
+    /// Number of [reversals](Search::turns).
     pub turns: u32,
     /// The path that the reversals refer to.
     pub way: Way,
@@ -216,13 +216,14 @@ impl Search {
         }
     }
 
-    /// Returns the nodes of the move found last, in the order in which edges are removed and added.
+    /// Returns the nodes t0, t1, ... of the move found last, in the order in which edges are removed and added, as [`Cuts::make`]
+    /// takes them.
     #[inline(always)]
     pub fn nodes(self) -> Slots<u32> {
         self.nodes
     }
 
-    /// Returns its reversals.
+    /// Returns the reversals of the move found last, in order, along [`FoundMove::way`].
     #[inline(always)]
     pub fn turns(self) -> Slots<Turn> {
         self.turns
@@ -697,8 +698,9 @@ impl<R: Reach, G: Geometry> View<'_, R, G> {
     }
 }
 
-/// Returns the best move around a node, if there is one; among equally good ones, the one with fewer edges, then the one that
-/// starts with nearer neighbours. It is the same for every team.
+/// Returns the best move found around a node, if any makes the tour shorter; among equally good ones, the one with fewer edges.
+/// If that is the same too, the path that the last step continues decides (forwards first, later the larger sum first), then
+/// that step's neighbour (the nearer one first). The move is the same for every team. Every member calls this with the same values.
 ///
 /// # Safety
 /// `cuts` are of `tour`, `node` is a node of it, and the search's memory belongs to this team.

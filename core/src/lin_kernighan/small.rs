@@ -44,14 +44,14 @@ const NO_BORDER: i64 = i64::MAX;
 /// Most nodes of a list at distance 0: where many nodes are at one place, lists have to lead away from it.
 const SAME_PLACE: u32 = 3;
 
-/// Returns the words of memory that a tour of `n` nodes takes, with lists of `k` neighbours; even.
+/// Returns the words of memory, of 4 bytes, that a tour of `n` nodes takes, with lists of `k` neighbours; even.
 #[inline(always)]
 pub const fn words(n: u32, k: u32) -> u32 {
     let half = n.div_ceil(2);
     (n * k + half * k + 4 * half + n.div_ceil(32) + MOVE).next_multiple_of(2)
 }
 
-/// Returns the neighbours in each list of a tour of `n` nodes.
+/// Returns the neighbours in each list of a tour of `n` nodes, n at least 1.
 #[inline(always)]
 pub const fn neighbors(n: u32) -> u32 {
     if n - 1 < BREADTH { n - 1 } else { BREADTH }
@@ -65,7 +65,7 @@ pub struct Plan {
     pub seed: u64,
     /// Number of kicks for each node.
     pub kicks: u32,
-    /// Longest segment of a kick.
+    /// Nodes of the longest segment of a kick; also at most a third of the nodes. At least 1, or 2 if edges are fixed.
     pub segment: u32,
     /// The temperature of [`tolerance`] at first, as a share of the mean length of an edge of the first local optimum. It falls to 0
     /// with the number of kicks.
@@ -76,7 +76,7 @@ pub struct Plan {
 
 const _: () = assert!(size_of::<Plan>() == 24);
 
-/// A place of the plane, in single precision.
+/// A place of the plane, x and y, in single precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(8))]
 pub struct Place(pub f32, pub f32);
@@ -208,14 +208,15 @@ impl<D: Distance> Small<D> {
         }
     }
 
-    /// Returns the shortest tour, once [`Small::search`] or [`Small::improve`] has returned.
+    /// Returns the n nodes of the shortest tour in its order, once [`Small::search`] or [`Small::improve`] has returned.
     #[inline(always)]
     pub fn best(self) -> Slots<u16> {
         self.best
     }
 
-    /// Searches as the plan says, and returns the length of the shortest tour. `is_over` is asked before each kick, with the number
-    /// of those before it, whether to stop; it is the same for all members.
+    /// Searches as the plan says, from the tour that always goes on to the nearest node; returns the length of the shortest tour,
+    /// in which [fixed](FIXED) edges count as 0. Before each kick, `is_over` is given the number of earlier ones and returns
+    /// whether to stop, the same for all members. The search always reaches its first local optimum.
     ///
     /// # Safety
     /// All members of the team that the memory belongs to call it together.

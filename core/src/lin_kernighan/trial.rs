@@ -21,12 +21,12 @@ pub const LOOKED_AT: u32 = 24;
 /// the other nodes to choose among.
 const THRESHOLD: u32 = 4;
 const FIRST_STEP: u32 = 5;
-/// More nodes than a trial searches around.
+/// A limit of [`TrialRound::looks`] that no trial reaches.
 pub const UNLIMITED: u32 = u32::MAX;
 /// No node.
 const NOBODY: u32 = u32::MAX;
 
-/// Words of memory of a trial's team.
+/// Words of memory, of 4 bytes, of a trial's team.
 pub const WORDS: u32 = moves::WORDS + cuts::WORDS + WAITING;
 
 // Steps, reversals and links are read as words of 8 bytes.
@@ -38,14 +38,14 @@ const _: () = assert!(moves::WORDS.is_multiple_of(2) && cuts::WORDS.is_multiple_
 pub struct TrialRound {
     /// Seed of the run.
     pub seed: u64,
-    /// The round's number.
+    /// The round's number, on which its random numbers depend.
     pub number: u32,
-    /// Trials of each tour.
+    /// Trials of each tour, which divide the nodes into as many shares.
     pub trials: u32,
     /// Steps of the walks that lead from a kick's first edge to each of the others; 0: no kicks, each trial searches around nodes
     /// of its own.
     pub walk: u32,
-    /// See [`tolerance`].
+    /// See [`tolerance`]; in the unit of distances.
     pub temperature: f32,
     /// Most nodes that a trial with a kick searches around; [`UNLIMITED`]: until none waits. A kick that is not repaired by then is
     /// hardly ever kept, and the round need not wait for its longest trial.
@@ -56,19 +56,20 @@ pub struct TrialRound {
 
 const _: () = assert!(size_of::<TrialRound>() == 32);
 
-/// Results of trials: each array has an entry for every trial; `cuts` has [`MAX_SEGMENTS`] triples.
+/// Results of the trials of a tour: each array has an entry for every trial; that of `cuts` has [`MAX_SEGMENTS`] triples.
 #[derive(Clone, Copy)]
 pub struct TrialChanges {
-    /// By how much the tour gets shorter.
+    /// By how much the tour gets shorter; negative if it gets longer. Meaningless where nothing changes.
     pub gain: Slots<i64>,
     /// Number of removed edges; 0: nothing changes.
     pub count: Slots<u32>,
-    /// A removed edge: the position of its first end, and the new neighbours of its two ends, that of the first end first.
+    /// A removed edge: the position of its first end, and the new neighbours of its two ends, that of the first end first. Those of
+    /// trial t start at t [`MAX_SEGMENTS`], in ascending order of positions.
     pub cuts: Slots<[u32; 3]>,
 }
 
 impl TrialChanges {
-    /// Copies the result of a trial made elsewhere.
+    /// Copies the result of a trial made elsewhere. Every member calls this; it does not wait.
     ///
     /// # Safety
     /// Both have an entry for the trial; nobody else writes to it.
@@ -87,8 +88,8 @@ impl TrialChanges {
         }
     }
 
-    /// Writes the result of a trial as [`packed`] words, starting at `at`: its number, the two halves of its gain, the number of
-    /// removed edges, and three words for each.
+    /// Writes the result of a trial as [`packed`] words, starting at `at`: its number, the lower and the upper half of its gain,
+    /// the number of removed edges, and three words for each. Every member calls this; it does not wait.
     ///
     /// # Safety
     /// There is an entry for the trial, and there are enough words, which belong to this team.
@@ -113,7 +114,7 @@ impl TrialChanges {
         }
     }
 
-    /// Stores the result of a trial that is packed at `at`.
+    /// Stores the result of a trial that is packed at `at`. Every member calls this; it does not wait.
     ///
     /// # Safety
     /// [`TrialChanges::pack`] has written it, for a trial that has an entry here; nobody else writes to that entry.
@@ -201,11 +202,15 @@ impl Queue {
     }
 }
 
-/// Runs trial `trial` of a round on a tour and stores its change.
+/// Runs trial `trial` of a round, from 0, on a tour and stores its change. Every member calls this with the same values; others see
+/// the change after the next barrier. `stream` is that of the run's seed, the round's number and the tour's number.
+///
+/// The change is empty if the tour did not get shorter, or, after a kick, got longer by more than [`tolerance`] allows; also if the
+/// trial ended with the tour that it started with.
 ///
 /// # Safety
 /// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that belong to this team, which has one
-/// member or at least [`cuts::ENDS`]; `changes` has an entry for the trial that belongs to nobody else.
+/// member or at least [`cuts::ENDS`]; `trial` is below [`TrialRound::trials`], and its entry in `changes` belongs to nobody else.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn run<T: Team, R: Reach, G: Geometry>(
@@ -420,8 +425,8 @@ impl Kick {
 }
 
 /// Returns by how much a tour may get longer by a kick and its repair, given 32 random bits: the temperature times an exponential
-/// variate of mean 1, which is simulated annealing's rule. An infinite temperature allows anything; a negative one, only shorter
-/// tours.
+/// variate of mean 1, which is simulated annealing's rule (Martin, Otto and Felten 1991). Both are in the unit of distances. An
+/// infinite temperature allows anything; 0, tours that are not longer; a negative one, only shorter tours (-1).
 #[inline(always)]
 pub fn tolerance(temperature: f32, bits: u32) -> i64 {
     if temperature < 0.0 {
