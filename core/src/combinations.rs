@@ -10,7 +10,7 @@
 
 use crate::math;
 
-/// Returns the number of pairs of `n` positions.
+/// Returns the number of pairs of `n` positions; 0 for fewer than 2.
 #[inline(always)]
 pub const fn pairs(n: u32) -> u64 {
     // The product of two such numbers fits; without positions the difference does not, but then it does not matter.
@@ -67,7 +67,8 @@ pub const fn pair_index(n: u32, i: u32, j: u32) -> u64 {
     rows.wrapping_add(j).wrapping_sub(1)
 }
 
-/// Returns the pair `by` places after `pair`. After the last pair comes (n - 1, n), and after that nothing else.
+/// Returns the pair whose number is `by` more than that of `pair`. After the last pair comes (n - 1, n), and after that nothing
+/// else.
 ///
 /// Takes one step per row that it passes, at most `by`: cheaper than [`pair`] if strides are short compared to rows.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 use crate::metric::{self, Metric};
 
-/// The distance from one node to another.
+/// The distance from one node to another, an integer in the unit that engines use.
 pub trait Distance: Copy {
     /// Returns the distance from `i` to `j`.
     ///
@@ -10,7 +10,7 @@ pub trait Distance: Copy {
     /// Both are nodes of the underlying instance.
     unsafe fn between(self, i: u32, j: u32) -> i32;
 
-    /// Returns the plane in which the nodes lie, if nearer in it means nearer.
+    /// Returns the plane in which the nodes lie, if nearer in it means nearer and their [`Plane`] is at hand.
     fn plane(self) -> Option<Plane>;
 }
 
@@ -30,7 +30,8 @@ impl Plane {
         [point[0], point[1]]
     }
 
-    /// Returns a number that grows with the distance of two places, with neither root nor rounding to integers.
+    /// Returns a number that grows with the distance of two places, with neither root nor rounding to integers; nearly equal
+    /// distances may get the same number.
     #[inline(always)]
     pub fn remoteness(self, a: [f64; 2], b: [f64; 2]) -> u32 {
         let (dx, dy) = (a[0] - b[0], a[1] - b[1]);
@@ -44,15 +45,15 @@ impl Plane {
 /// On a GPU a metric that needs more than roots ([`Metric::is_algebraic`] is false) must come as a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Distances {
-    /// n x n, row by row.
+    /// n x n, row by row: entry (i, j) is the distance from i to j. Read only if there is no metric.
     pub matrix: *const i32,
-    /// n points.
+    /// n points (x, y, z). Read only if there is a metric.
     pub points: *const [f64; 3],
     /// The metric of the points; `None`: distances are in the matrix.
     pub metric: Option<Metric>,
     /// Number of nodes.
     pub n: u32,
-    /// Pairs of points with another distance.
+    /// Pairs of points with another distance than the metric's.
     pub exceptions: Exceptions,
 }
 
@@ -62,7 +63,7 @@ pub struct Exceptions {
     /// For each node, where its part of `others` starts; n + 1 numbers. A pair is in the parts of both nodes. Null: there are no such
     /// pairs.
     pub starts: *const u32,
-    /// The other nodes of each node's pairs.
+    /// The other nodes of each node's pairs, part by part.
     pub others: *const u32,
     /// The distance of all these pairs.
     pub distance: i32,

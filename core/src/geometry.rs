@@ -7,7 +7,7 @@ use crate::distance::{Distance, Distances, Plane};
 use crate::math;
 use crate::metric::{self, Metric};
 
-/// How distances follow from places.
+/// How distances, integers in the unit that engines use, follow from places.
 pub trait Geometry: Copy + Send + Sync {
     /// The place of a node.
     type Place: Copy + Send + Sync;
@@ -61,8 +61,8 @@ impl Grid {
     }
 }
 
-/// Returns the root of `square` as a distance, given an integer that is at most 1 off. It uses integers, because a root in double
-/// precision takes three times as many instructions on a GPU.
+/// Returns the root of `square`, rounded up or to the nearest integer, given an integer that is at most 1 off. It uses integers,
+/// because a root in double precision takes three times as many instructions on a GPU.
 #[inline(always)]
 pub fn integer_root(square: u64, about: u32, up: bool) -> i32 {
     let r = about as u64;
@@ -119,7 +119,7 @@ pub struct Planar {
 }
 
 impl Planar {
-    /// Returns the geometry of a metric, if it is one of these.
+    /// Returns the geometry of a metric: `None` for metrics other than `EUC_2D`, `CEIL_2D` and `ATT`.
     #[inline(always)]
     pub const fn of(metric: Metric) -> Option<Planar> {
         if matches!(metric, Metric::Euc2d | Metric::Ceil2d | Metric::Att) {
@@ -130,7 +130,7 @@ impl Planar {
     }
 }
 
-/// A point, whose two halves a GPU reads together.
+/// A point, x and y, which a GPU reads together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(16))]
 pub struct Point(pub f64, pub f64);
@@ -159,7 +159,7 @@ impl Geometry for Planar {
 /// Any instance: a place is the node's number.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered {
-    /// Distances of the numbered nodes.
+    /// Distances of the nodes with these numbers.
     pub distances: Distances,
 }
 
@@ -199,7 +199,7 @@ unsafe fn numbered(distances: Distances, a: u32, b: u32) -> i32 {
 pub struct Places<G: Geometry> {
     /// How distances follow from places.
     pub geometry: G,
-    /// One place per node.
+    /// One place per node, in the order of their numbers.
     pub start: *const G::Place,
 }
 

@@ -34,10 +34,10 @@ pub fn sum(w: Group) -> f32 {
     ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]))
 }
 
-/// Selects by roulette in one group, down the tree of [`sum`]: returns the member that `r`, from 0 up to the sum, falls on, and
-/// what is left of `r` inside it.
+/// Selects by roulette in one group of weights that are not negative, down the tree of [`sum`]: returns the number of the weight,
+/// from 0, that `r`, from 0 up to the sum, falls on, and what is left of `r` inside it.
 ///
-/// A member of weight 0 is never chosen while another weighs anything, however `r` is rounded.
+/// A weight of 0 is never chosen while another is larger, however `r` is rounded.
 #[inline(always)]
 pub fn pick(w: Group, r: f32) -> (u32, f32) {
     let pairs = [w[0] + w[1], w[2] + w[3], w[4] + w[5], w[6] + w[7]];

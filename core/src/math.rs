@@ -44,7 +44,8 @@ pub fn sqrt_single(x: f32) -> f32 {
     }
 }
 
-/// Returns the square root of an integer in single precision, with a relative error below 2^-22.
+/// Returns the square root in single precision, with a relative error below 2^-22, for 0 and normal x > 0. Its bits on a
+/// GPU may differ from a CPU's.
 #[inline(always)]
 pub fn approximate_root(x: f32) -> f32 {
     #[cfg(target_arch = "nvptx64")]

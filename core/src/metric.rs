@@ -27,9 +27,9 @@ pub enum Metric {
     Max3d = 7,
     /// `GEO`: kilometres on the idealised earth; x is the latitude, y the longitude, as DDD.MM.
     Geo = 8,
-    /// `XRAY1`: crystallography, three motors of equal speed.
+    /// `XRAY1`: crystallography, three motors of equal speed; hundredths of a degree.
     Xray1 = 9,
-    /// `XRAY2`: crystallography, three motors of different speeds.
+    /// `XRAY2`: crystallography, three motors of different speeds; hundredths of a degree at speed 1.
     Xray2 = 10,
     /// `FLOOR_2D`: Euclidean, rounded down (LKH).
     Floor2d = 11,
@@ -58,12 +58,12 @@ impl Metric {
         Metric::Geom,
     ];
 
-    /// The metric named by a TSPLIB `EDGE_WEIGHT_TYPE`, in capitals.
+    /// Returns the metric named by a TSPLIB `EDGE_WEIGHT_TYPE`, in capitals; `None` for others, such as `EXPLICIT`.
     pub fn from_keyword(keyword: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.keyword() == keyword)
     }
 
-    /// Its `EDGE_WEIGHT_TYPE`, or a description if it has none.
+    /// Returns the metric's `EDGE_WEIGHT_TYPE`, or a description if it has none.
     pub const fn keyword(self) -> &'static str {
         match self {
             Metric::Euc2d => "EUC_2D",
@@ -145,7 +145,10 @@ pub enum Space {
 impl TryFrom<u32> for Metric {
     type Error = u32;
 
-    /// Returns the metric with this number, or the number itself as the error.
+    /// Returns the metric with this number.
+    ///
+    /// # Errors
+    /// The number itself, if no metric has it.
     fn try_from(number: u32) -> Result<Metric, u32> {
         let is_it = |metric: &Metric| *metric as u32 == number;
         Metric::ALL.into_iter().chain([Metric::Sphere]).find(is_it).ok_or(number)
@@ -154,7 +157,8 @@ impl TryFrom<u32> for Metric {
 
 /// Returns the distance of two points (x, y, z); z is ignored by two-dimensional metrics.
 ///
-/// A distance beyond the range of `i32` is clamped, and NaN coordinates give 0: readers reject such instances.
+/// A distance beyond the range of `i32` is clamped, and NaN coordinates give some number that is not negative: readers reject such
+/// instances.
 #[inline(always)]
 pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     match metric {
@@ -185,7 +189,8 @@ pub fn algebraic_distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     }
 }
 
-/// Returns the distance of two points before any rounding, for the metrics that are only rounded at the end; `None` for the others.
+/// Returns the distance of two points before any rounding, in the unit of their coordinates, for the metrics that only round to
+/// the nearest integer at the end; `None` for the others.
 pub fn length(metric: Metric, a: [f64; 3], b: [f64; 3]) -> Option<f64> {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     let larger = |a: f64, b: f64| if a > b { a } else { b };
@@ -231,7 +236,7 @@ fn max(a: i32, b: i32) -> i32 {
     if a > b { a } else { b }
 }
 
-/// The earth's radius of TSPLIB, in kilometres.
+/// The earth's radius of TSPLIB's `GEO`, in kilometres.
 pub const GEO_RADIUS_KM: f64 = 6378.388;
 
 /// TSPLIB's own π: its distances are computed with six digits.

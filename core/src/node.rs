@@ -4,7 +4,7 @@ use crate::group::SIZE;
 
 /// An unsigned integer that holds a node of an instance, and its number of nodes as the sentinel "no node".
 pub trait NodeId: Copy + Send + Sync + 'static {
-    /// Bytes of one id.
+    /// Bytes of one id: 2 or 4.
     const BYTES: u32;
     /// Returns the id of node `node`, which must fit.
     fn new(node: u32) -> Self;

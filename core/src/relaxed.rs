@@ -81,7 +81,8 @@ pub unsafe fn store_f32(place: *mut f32, value: f32) {
     unsafe { store(place.cast(), value.to_bits()) }
 }
 
-/// Replaces the number at `place`, which may be `seen`, by the result of `revise`; no other update comes in between.
+/// Replaces the number at `place` by the result of `revise` for it; no other update comes in between. `seen` is a guess of the
+/// number: if it is right, one access is saved. `revise` may be called several times.
 ///
 /// # Safety
 /// As [`store`].
@@ -99,7 +100,7 @@ pub unsafe fn update_f32(place: *mut f32, seen: f32, revise: impl Fn(f32) -> f32
     }
 }
 
-/// Returns the two words at `place`, which change together.
+/// Returns the two words at `place`, the lower half first, which change together.
 ///
 /// # Safety
 /// As [`load`].
@@ -141,7 +142,7 @@ pub unsafe fn load_two_pairs(place: *mut u64, fresh: bool) -> [(u32, u32); 2] {
     }
 }
 
-/// Replaces the two words at `place` together.
+/// Replaces the two words at `place` together; the first is the lower half.
 ///
 /// # Safety
 /// As [`store`].

@@ -35,7 +35,7 @@ impl Stream {
         Stream { low: key as u32, high: (key >> 32) as u32 }
     }
 
-    /// Returns the draws of one step.
+    /// Returns the draws of one step, for example of the choice of an ant's next node.
     #[inline(always)]
     pub const fn step(self, step: u32) -> Draws {
         let low = fold(step ^ self.low, 0xc2b2_ae3d);
@@ -64,7 +64,7 @@ impl Draws {
         unit(self.bits(item))
     }
 
-    /// Returns a uniform integer below `n` for `item`; the bias is below n / 2^32.
+    /// Returns a uniform integer below `n` for `item`, and 0 if `n` is 0; the bias is below n / 2^32.
     #[inline(always)]
     pub const fn below(self, item: u32, n: u32) -> u32 {
         ((self.bits(item) as u64 * n as u64) >> 32) as u32
@@ -96,7 +96,7 @@ pub fn exponential(bits: u32) -> f32 {
     zeros as i32 as f32 + x * p
 }
 
-/// Returns 1 / x for a normal x > 0, to 7e-6, without the branch of an exact division.
+/// Returns 1 / x for x from 2^-126 to 2^125, with a relative error of at most 7e-6, without the branch of an exact division.
 #[inline(always)]
 pub fn reciprocal(x: f32) -> f32 {
     // A first guess from the exponent, off by at most 5 %, then two steps of Newton's method.

@@ -36,7 +36,7 @@ pub trait Team: Copy {
     /// them.
     type Part: Team;
 
-    /// Returns the part that this member is in.
+    /// Returns the part that this member is in. Parts may do different things until the next call that the whole team makes.
     fn part(self) -> Self::Part;
     /// Returns that part's number, below [`Team::parts`].
     fn part_rank(self) -> u32;
@@ -66,8 +66,9 @@ pub trait Team: Copy {
         self.sum_before(flag as u32)
     }
 
-    /// Calls `take` for each of 32 columns, on one member each, with the column's bits in the 32 words given by `row`, one bit per
-    /// row. Each word of `row` comes from one member.
+    /// Calls `take` for each of 32 columns, on the member to which [`Team::for_each`] gives the column's number, with the column's
+    /// bits in the 32 words that `row` returns for 0 .. 32: bit r comes from word r. Every member calls this. Any of them may ask
+    /// `row` for any word, also more than once, and `take` must not change what `row` reads.
     #[inline(always)]
     fn transpose(self, row: impl Fn(u32) -> u32, mut take: impl FnMut(u32, u32)) {
         self.for_each(u32::BITS, |column| {
@@ -77,13 +78,14 @@ pub trait Team: Copy {
     }
 
     /// Returns whether to stop in the middle of a tour; asked before each step of it. Once true it stays true, and it is the same
-    /// for all members. Only CPU threads that check the clock ever return true.
+    /// for all members. Only teams of one that check the clock ever return true.
     #[inline(always)]
     fn is_over(self) -> bool {
         false
     }
 
-    /// Calls `work` for 0 .. n, each index on one member; a member sees its indices in ascending order.
+    /// Calls `work` for 0 .. n, index i on the member with rank i modulo [`Team::size`]; a member sees its indices in ascending
+    /// order. Does not wait.
     #[inline(always)]
     fn for_each(self, n: u32, mut work: impl FnMut(u32)) {
         let mut i = self.rank();
@@ -93,7 +95,7 @@ pub trait Team: Copy {
         }
     }
 
-    /// Calls `work` on the first member only.
+    /// Calls `work` on the first member only. Does not wait.
     #[inline(always)]
     fn single(self, work: impl FnOnce()) {
         if self.rank() == 0 {
@@ -215,10 +217,10 @@ impl<T> Clone for Slots<T> {
 impl<T> Copy for Slots<T> {}
 
 impl<T: Copy> Slots<T> {
-    /// Makes an array of `len` elements.
+    /// Makes an array of `len` elements; without the feature `checked`, `len` is not used.
     ///
     /// # Safety
-    /// `start` is valid for reads and writes of every element that will be used, for as long as it is used.
+    /// `start` is aligned, and valid for reads and writes of every element that will be used, for as long as it is used.
     #[inline(always)]
     pub unsafe fn new(start: *mut T, len: usize) -> Self {
         #[cfg(not(feature = "checked"))]
@@ -427,7 +429,8 @@ pub struct Seat {
     pub turns: u32,
 }
 
-/// Returns the seat of a member, below `members`, at n places; n + `members` is below 2^32, and there are fewer than 2^22 turns.
+/// Returns the seat of a member, below `members`, at n places; n is at least 1, n + `members` below 2^32, and there are fewer than
+/// 2^22 turns.
 ///
 /// Quotients are computed without integer division: compilers repeat that in each turn of a surrounding loop, because it might be
 /// by 0.

@@ -4,7 +4,8 @@ use crate::distance::Distance;
 use crate::node::NodeId;
 use crate::team::{Slots, Team};
 
-/// Returns the length of a closed tour of n nodes; the same on every member.
+/// Returns the length of a closed tour of n nodes, each edge in the tour's direction; the same on every member, all of which call
+/// this.
 ///
 /// # Safety
 /// `tour` holds n nodes that `distance` covers, and nobody writes to it.
@@ -20,7 +21,8 @@ pub unsafe fn cost<T: Team, I: NodeId, D: Distance>(team: T, n: u32, distance: D
     team.sum(sum as u64) as i64
 }
 
-/// Writes each node's successor and predecessor in a tour.
+/// Writes each node's successor and predecessor in a closed tour: `successor[v]` is the node after v. Every member calls this; it
+/// does not wait.
 ///
 /// # Safety
 /// `tour` holds a permutation of n nodes and nobody writes to it; `successor` and `predecessor` have n elements.
