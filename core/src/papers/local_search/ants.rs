@@ -18,7 +18,7 @@ const MEMBERS: u32 = 32;
 const SCRATCH: u32 = 8 * scratch_words(MEMBERS) * WIDTH;
 const PROPOSALS: u32 = 4 * proposal_words(WIDTH);
 
-/// Returns the bytes of team memory for a tour of n ids of `I`'s width.
+/// Returns the bytes of team memory for a tour of n ids of `I`'s width, a multiple of 16.
 pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
     let arrays = SCRATCH as usize + PROPOSALS as usize + 4 * Dirty::words(n) as usize;
     (arrays + 2 * n as usize * I::BYTES as usize + 15) & !15
@@ -28,11 +28,11 @@ pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
 pub struct TourTables<I, G: Geometry> {
     /// Number of nodes.
     pub n: u32,
-    /// n x k, nearest first.
+    /// n x k, as [`View::lists`].
     pub lists: *const I,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours evaluated in the second step of a move; at most `k`.
+    /// Neighbours evaluated in the second step of a move, as [`View::breadth`].
     pub breadth: u32,
     /// Places of all nodes.
     pub places: Places<G>,
@@ -52,8 +52,9 @@ impl<I, G: Geometry> Clone for TourTables<I, G> {
 
 impl<I, G: Geometry> Copy for TourTables<I, G> {}
 
-/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team [is
-/// over](Team::is_over). Returns by how much it got shorter.
+/// Improves a tour, of nodes in its order, until no node that differs from the reference, or that was touched since, has an
+/// improving move, or the team [is over](Team::is_over). Returns by how much it got shorter; the same on every member, all of which
+/// call this. The tour is valid also if the team is over.
 ///
 /// # Safety
 /// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`memory_bytes`] at a 16-byte boundary; n is

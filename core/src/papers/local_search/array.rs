@@ -74,7 +74,7 @@ impl<I: NodeId> ArrayTour<I> {
         ArrayTour { n, order, position }
     }
 
-    /// Makes `position` the inverse of `order`, and waits for it.
+    /// Makes `position` the inverse of `order`, and waits for it. Every member calls this.
     ///
     /// # Safety
     /// `order` holds a permutation that every member may read.
@@ -91,7 +91,7 @@ impl<I: NodeId> ArrayTour<I> {
         self.n
     }
 
-    /// Copies another tour's data at position and node `i`.
+    /// Copies another tour's data at position `i` and of node `i`: done for every i below n, this copies the tour.
     ///
     /// # Safety
     /// `i < n`, of both tours; nobody else reads or writes there.
@@ -227,7 +227,7 @@ impl<I: NodeId> ArrayTour<I> {
         }
     }
 
-    /// Swaps the nodes at both ends of a stretch, `i` nodes inside. All swaps together reverse it.
+    /// Swaps the nodes at both ends of a stretch, `i` nodes inside. All swaps, for i below half of its length, together reverse it.
     ///
     /// # Safety
     /// The stretch is of this tour, `i` is below half its length, and nobody else reads or writes there.

@@ -39,11 +39,11 @@ const fn part(n: u32, parts: u32, index: u32) -> (u32, u32) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Kicks {
-    /// Most kicks.
+    /// Most kicks: a run has at most one descent more.
     pub most: u32,
     /// Longest segment of a double bridge; 0: four edges anywhere.
     pub segment: u32,
-    /// See [`tolerance`]. It falls to 0 with the remaining kicks.
+    /// The initial temperature, in the unit of distances; see [`tolerance`]. It falls linearly to 0 with the remaining kicks.
     pub temperature: f32,
     /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
@@ -127,12 +127,13 @@ impl Proposal {
     }
 }
 
-/// The data that the parts of a pass exchange.
+/// The data that the parts of a pass exchange. They are called in the order [`evaluate`], [`select`], [`make`] (with many moves),
+/// [`settle`], [`PassBoard::turn`] for each step; each is done everywhere before the next one starts.
 #[derive(Clone, Copy)]
 pub struct PassBoard {
     /// One per node.
     pub proposals: *mut Proposal,
-    /// The best claim of each position; 0 for no claim. Moves made one at a time do not use it.
+    /// The best claim of each position: n; 0 for no claim. Moves made one at a time do not use it.
     pub claims: *mut u64,
     /// The state.
     pub state: *mut DescentState,
@@ -216,8 +217,8 @@ unsafe fn propose<T: Team, O: Operator, D: Distance>(
     }
 }
 
-/// The first part of a pass: finds the best moves around the nodes of part `block` of `blocks`. Returns the rank of the best of
-/// them, the same for every member.
+/// The first part of a pass: finds the best moves around the nodes of part `block`, from 0, of `blocks`. With `many`, these moves
+/// claim positions. Returns the rank of the best of them, 0 if there is none; the same on every member, all of which call this.
 ///
 /// # Safety
 /// The view's tour is complete, and nobody writes to it; it has at least [`FEWEST`] nodes. The board's arrays have as many elements
@@ -244,7 +245,9 @@ pub unsafe fn evaluate<T: Team, O: Operator, D: Distance>(
 
 /// The second part of a pass: decides what the others do. `ranks` is what [`evaluate`] returned for each of `blocks`. If no move is
 /// left, the descent is over: its tour is accepted or not, and a kick is planned, unless it was the descent after the last one of
-/// [`Kicks::most`].
+/// [`Kicks::most`], or the best tour is not longer than `target`. Every member of one team calls this; it does not wait.
+///
+/// The draws of a kick are the step of `stream`, the same in all passes, with the kick's number, from 0.
 ///
 /// # Safety
 /// `evaluate` is done everywhere; nobody else uses board and tours. `accepted` is the tour accepted last, once there is one.
@@ -372,7 +375,8 @@ unsafe fn end_descent<D: Distance>(
     }
 }
 
-/// The third part of a pass with many moves: makes the best move around `node` if it holds all positions it claimed.
+/// The third part of a pass with many moves: makes the best move around `node` if it holds all positions it claimed. Every member
+/// calls this; it is done for all nodes, in any order, by any number of teams.
 ///
 /// # Safety
 /// [`select`] is done; others use only the parts of tour and board that this function gives to their own nodes.
@@ -406,7 +410,8 @@ pub unsafe fn make<T: Team>(team: T, tour: ArrayTour<u32>, board: PassBoard, nod
     }
 }
 
-/// The fourth part of a pass, at position or node `i`: makes the copies of the tour that [`select`] wants, and clears claims.
+/// The fourth part of a pass, at position and node `i`: makes the copies of the tour that [`select`] wants, and clears claims. It
+/// is done for every i below n, by any threads.
 ///
 /// # Safety
 /// [`select`] and [`make`] are done; nobody else handles `i`, which is below n, and nobody writes the state.

@@ -155,7 +155,7 @@ const PROPOSAL: u32 = 8;
 /// In place of a kind: no move.
 const NOTHING: u32 = u32::MAX;
 
-/// Returns the words of [`DescentRound::proposals`].
+/// Returns the words, of 4 bytes, of [`DescentRound::proposals`].
 pub const fn proposal_words(width: u32) -> u32 {
     PROPOSAL * width
 }
@@ -173,7 +173,7 @@ pub struct DescentRound {
 }
 
 /// Makes improving moves until no dirty node has one, or the team [is over](Team::is_over). Returns by how much the tour got
-/// shorter.
+/// shorter; the same on every member, all of which call this.
 ///
 /// In every round the parts of the team search around `width` dirty nodes; the moves that they find are made one after another if
 /// they are still possible. So the result does not depend on the team, only on the round.

@@ -40,7 +40,7 @@ impl Kind {
 pub struct EdgeMove {
     /// How the pieces are reconnected.
     pub kind: Kind,
-    /// t1 to t6.
+    /// The nodes t1 to t6; t5 and t6 mean nothing for a pair.
     pub t: [u32; 6],
 }
 
@@ -55,7 +55,8 @@ impl EdgeMove {
         }
     }
 
-    /// Returns its exchange number `step`: the arguments of [`exchange`](super::array::ArrayTour::exchange).
+    /// Returns its exchange number `step`, below [`EdgeMove::steps`]: the arguments of
+    /// [`exchange`](super::array::ArrayTour::exchange).
     #[inline(always)]
     pub fn step(&self, step: u32) -> [u32; 4] {
         let [t1, t2, t3, t4, t5, t6] = self.t;
@@ -70,7 +71,7 @@ impl EdgeMove {
         }
     }
 
-    /// Returns the nodes whose edges it changes.
+    /// Returns the number of nodes whose edges it changes: the first ones of `t`.
     #[inline(always)]
     pub fn ends(&self) -> u32 {
         if self.kind == Kind::Pair { 4 } else { 6 }

@@ -17,8 +17,8 @@ use crate::lin_kernighan::{FIXED, Tour};
 const SCRATCH: u32 = moves::WORDS + cuts::WORDS;
 const _: () = assert!(SCRATCH.is_multiple_of(2));
 
-/// Words of memory for a tour of n nodes: those of a search, the nodes in order and by place, distances, the next order, and the
-/// nodes to search around.
+/// Words of memory, of 4 bytes, for a tour of n nodes: those of a search, the nodes in order and by place, distances, the next
+/// order, and the nodes to search around.
 pub const fn words(n: u32) -> usize {
     SCRATCH as usize + 4 * n as usize + Dirty::words(n) as usize
 }
@@ -46,8 +46,9 @@ impl<G: Geometry> Clone for AntTables<G> {
 
 impl<G: Geometry> Copy for AntTables<G> {}
 
-/// Improves a tour until no node that differs from the reference, or that was touched since, has an improving move, or the team [is
-/// over](Team::is_over). Returns by how much it got shorter.
+/// Improves a tour, of nodes in its order, until no node that differs from the reference, or that was touched since, has an
+/// improving move, or the team [is over](Team::is_over). Returns by how much it got shorter; the same on every member, all of which
+/// call this. The tour is valid also if the team is over.
 ///
 /// # Safety
 /// `tour` holds a permutation of n nodes and belongs to this team, as does `memory`, [`words`] at a multiple of 8 bytes; the tables

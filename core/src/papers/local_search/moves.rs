@@ -13,13 +13,13 @@ pub use super::exchanges::{EdgeMove, Kind};
 pub struct View<I, D> {
     /// The tour.
     pub tour: ArrayTour<I>,
-    /// n x k, nearest first.
+    /// n x k, nearest first; where edges have a direction, the nodes that edges lead to.
     pub lists: *const I,
     /// Neighbours of a node.
     pub k: u32,
-    /// Neighbours of a node evaluated in the second step; at most `k`.
+    /// Neighbours of a node evaluated in the second step; at most `k`, and at most 127 for [`CHOICE_BITS`].
     pub breadth: u32,
-    /// Distances.
+    /// Distances of the tour's nodes.
     pub distance: D,
     /// Memory of the team that searches for moves (in a descent, of each part of its team), [`scratch_words`] of it; a team of one
     /// needs none.
@@ -43,7 +43,8 @@ impl<I, D: Copy> Copy for View<I, D> {}
 /// The best move found: how much shorter the tour gets, and the move's code for [`View::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Positive if there is a move at all.
+    /// Positive if there is a move at all. A team of several members reports gains from 2^32 - 1 on as 2^32 - 1: [`View::gain`]
+    /// gives the true one.
     pub gain: i64,
     /// See [`View::decode`].
     pub code: u32,
@@ -109,7 +110,7 @@ impl Course {
 pub const CHOICE_BITS: u32 = 8;
 
 impl<I: NodeId, D: Distance> View<I, D> {
-    /// Returns a neighbour from a node's list; n or more: none.
+    /// Returns a neighbour from a node's list.
     ///
     /// # Safety
     /// `node < n`, `i < k`.
@@ -257,7 +258,8 @@ impl<I: NodeId, D: Distance> View<I, D> {
         }
     }
 
-    /// Returns the best move around `t1`; among equally good ones that with the smallest code. The same for every member.
+    /// Returns the best move around `t1`, [`Found::NONE`] if none makes the tour shorter; among equally good ones that with the
+    /// smallest code. Every member calls this, and all get the same move.
     ///
     /// # Safety
     /// `t1 < n`, and no exchange is in progress.
@@ -369,13 +371,13 @@ impl<I: NodeId, D: Distance> View<I, D> {
         best
     }
 
-    /// Returns the move with a code around `t1`.
+    /// Returns the move with a code around `t1`. Each member can do this alone.
     ///
     /// # Safety
     /// The code came from [`View::best`] for `t1`, and the tour is the same as then.
     #[inline(always)]
     pub unsafe fn decode<O: Operator>(self, t1: u32, code: u32) -> EdgeMove {
-        // SAFETY: as in `look`, which made the code.
+        // SAFETY: as in `open`, which made the code.
         unsafe {
             let n = self.tour.n();
             let (way, choice) = (code >> CHOICE_BITS, code & ((1 << CHOICE_BITS) - 1));

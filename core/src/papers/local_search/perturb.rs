@@ -1,5 +1,5 @@
 //! Perturbation: the double bridge (Martin, Otto, Felten 1991), which no sequential move of up to three edges undoes; and how much
-//! longer it may make a tour.
+//! longer it makes a tour.
 
 use crate::distance::Distance;
 use crate::rng::Draws;
@@ -17,13 +17,14 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Draws a cut with segments of up to `longest` nodes; 0: four edges anywhere.
+    /// Draws a cut of a tour of n nodes, at least 4, with segments of up to `longest` nodes; 0: four edges anywhere. It uses items
+    /// 0 to 3 of `draws`.
     #[inline(always)]
     pub fn of(draws: Draws, n: u32, longest: u32) -> Cut {
         if longest == 0 { Cut::anywhere(draws, n) } else { Cut::local(draws, n, longest) }
     }
 
-    /// Draws three consecutive segments of up to `longest` nodes each, anywhere.
+    /// Draws three consecutive segments of up to `longest` nodes each, and up to (n - 1) / 3, anywhere.
     ///
     /// `n` is at least 4, `longest` at least 1.
     #[inline(always)]
@@ -73,7 +74,8 @@ impl Cut {
     }
 }
 
-/// Returns exchange number `step` of a double bridge, given the nodes at [`Cut::ends`].
+/// Returns exchange number `step`, below [`STEPS`], of a double bridge, given the nodes at [`Cut::ends`]: the arguments of
+/// [`exchange`](super::array::ArrayTour::exchange).
 #[inline(always)]
 pub const fn step([a, b1, b2, c1, c2, d1, d2, e]: [u32; 8], step: u32) -> [u32; 4] {
     match step {
