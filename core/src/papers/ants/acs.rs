@@ -45,8 +45,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns [`Rule::patience`] for a probability q0 of taking the best edge: steps that explore with probability 1 - q0, each
-    /// independently, have gaps of at least g with probability q0^g between them.
+    /// Returns [`Rule::patience`] for a probability q0, from 0 to 1, of taking the best edge: steps that explore with probability
+    /// 1 - q0, each independently, have gaps of at least g with probability q0^g between them. 0 for q0 = 0, infinite for q0 = 1.
     pub fn patience(q0: f64) -> f32 {
         // The logarithm of 1 is a 0 of either sign.
         (1.0 / libm::fabs(libm::log2(q0))) as f32
@@ -84,7 +84,7 @@ impl Rule {
     }
 }
 
-/// The data that an ant reads.
+/// The data that an ant reads, and the trails that it changes.
 #[derive(Clone, Copy)]
 pub struct World<I, M, D> {
     /// Number of nodes.
@@ -252,7 +252,8 @@ unsafe fn elsewhere<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// Builds a whole tour, updating trails on the way; only part of one if the team [is over](Team::is_over).
+/// Builds a whole tour, of nodes in its order, updating trails on the way; only part of one if the team [is over](Team::is_over).
+/// Every member calls this, and waits. `stream` is the ant's of this iteration.
 ///
 /// A trail back is updated when the ant is at the other end and has that row at hand. The ant never returns, and its own choice
 /// there is not affected, so this is as good as an immediate update.
@@ -311,6 +312,7 @@ pub unsafe fn build<T: Team, I: NodeId, M: Memory, D: Distance>(
 }
 
 /// Makes one choice of an ant that goes step by step: `step` is 1 to n - 1; the first one also starts the tour. No trail changes.
+/// Every member calls this, and waits. `stream` is the same for all steps.
 ///
 /// # Safety
 /// As [`build`]; `memory` and `tour` are as the earlier steps left them.
@@ -379,7 +381,8 @@ unsafe fn updates<T: Team, I: NodeId, M: Memory, D>(
     }
 }
 
-/// Makes the local updates that go with the choice of `step`. Not for ants that run at the same time, whose updates might be lost.
+/// Makes the local updates that go with the choice of `step`; with the last one also that of the edge that closes the tour. Not for
+/// ants that run at the same time, whose updates might be lost.
 ///
 /// # Safety
 /// As [`choose_step`], which comes before.
@@ -452,7 +455,8 @@ pub unsafe fn prepare_row<T: Team, I: NodeId, M: Memory, D: Distance>(
     }
 }
 
-/// Makes the global update of the trails from `node`: to its neighbours in the best tour (equation 4).
+/// Makes the global update of the trails from `node`: to its neighbours in the best tour (equation 4), or only to `successor` where
+/// edges have a direction. `deposit` is the [best tour's](crate::papers::ants::colony::Limits::deposit).
 ///
 /// # Safety
 /// `lists` has n x k candidates; the row belongs to the team; the links are nodes.

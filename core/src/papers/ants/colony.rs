@@ -13,7 +13,7 @@ pub struct Limits {
     pub lowest: f32,
     /// tau_max.
     pub highest: f32,
-    /// 1 / cost of the tour that deposits.
+    /// 1 / cost of the tour that deposits; 0 if none does.
     pub deposit: f32,
 }
 
@@ -21,7 +21,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Depositor {
-    /// The iteration's best.
+    /// The iteration's best; among equally long ones, that of the ant with the smallest number.
     #[default]
     Iteration = 0,
     /// The best of all.
@@ -36,7 +36,7 @@ pub enum Depositor {
 pub struct ColonyState {
     /// Length of the best tour; `i64::MAX` before the first iteration.
     pub best_cost: i64,
-    /// Length of the last iteration's best tour.
+    /// Length of the last iteration's best tour; `i64::MAX` before the first iteration.
     pub iteration_cost: i64,
     /// Iterations done.
     pub iterations: u32,
@@ -119,7 +119,8 @@ pub fn limit_ratio(n: u32, mean_choices: f64, p_best: f64) -> f64 {
 }
 
 /// Finds the best tour of an iteration, keeps the best overall in `best_tour` and the best since the last reset in `restart_tour`,
-/// writes the links of the tour that deposits and the limits for the update.
+/// writes the links of the tour that deposits and the limits for the update. Every member of one team calls this; it does not wait
+/// at the end. Nothing happens once the state is `done`.
 ///
 /// When [`ColonyRules::reset_after`] says so, the trails are reset instead: no tour deposits, and, as before the first deposit,
 /// each node is linked to itself.

@@ -75,7 +75,9 @@ impl<B: Tabu, W> Ant<B, W> {
     }
 }
 
-/// Builds a tour by choosing among all unvisited nodes; only part of one if the team [is over](Team::is_over).
+/// Builds a tour, of nodes in its order, by choosing among all unvisited nodes; only part of one if the team [is
+/// over](Team::is_over), and then the rest of `tour` is not written. Every member calls this, and waits. `stream` is the ant's of
+/// this iteration: step 0 draws the first node, step s the one at place s.
 ///
 /// # Safety
 /// `weights` is an n x [`row_stride`] matrix at a 16-byte boundary, positive except for the diagonal and the
@@ -108,13 +110,13 @@ pub unsafe fn full<T: Team, B: Tabu, S: Select, I: NodeId>(
 /// neighbours, nearest first; and its two neighbours in the tour that deposited last, or the node itself before the first deposit.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<I> {
-    /// Candidates of a node.
+    /// Candidates of a node, at least 1.
     pub k: u32,
     /// The candidates, row by row.
     pub nodes: *const I,
     /// Their weights.
     pub weights: *const f32,
-    /// Reserve nodes per node.
+    /// Reserve nodes per node; may be 0.
     pub reserve: u32,
     /// The reserve nodes, row by row.
     pub reserves: *const I,
@@ -126,7 +128,7 @@ pub struct Lists<I> {
 
 /// Builds a tour by choosing among the unvisited nodes of the current node's candidate list. If none is left, the ant follows the
 /// tour that deposited last if it can, because that is where a full memory's trails would lead it; otherwise it goes to the nearest
-/// unvisited node, which nine times in ten is among the reserves. Builds only part of a tour if the team [is over](Team::is_over).
+/// unvisited node, which nine times in ten is among the reserves. Otherwise as [`full`].
 ///
 /// # Safety
 /// `lists` are those of n nodes; `memory` has [`memory_bytes`] for k leaves at a 16-byte boundary; `tour` has n ids;
@@ -170,7 +172,7 @@ pub unsafe fn candidates<T: Team, B: Tabu, S: Select, I: NodeId, D: Distance>(
 }
 
 /// Returns where an ant without an open candidate goes: on along the tour that deposited last, in either direction, else to the
-/// nearest unvisited node.
+/// nearest unvisited node; the same on every member, all of which call this. A barrier must follow before the tabu changes.
 ///
 /// # Safety
 /// As [`candidates`]; the tabu is that of the lists' nodes.
@@ -196,7 +198,8 @@ pub unsafe fn elsewhere<T: Team, B: Tabu, I: NodeId, D: Distance>(
     }
 }
 
-/// Returns the nearest unvisited node, if no candidate is unvisited; nine times in ten it is among the reserves.
+/// Returns the nearest unvisited node, if no candidate is unvisited; nine times in ten it is among the reserves. The same on every
+/// member, all of which call this.
 ///
 /// # Safety
 /// As [`elsewhere`].

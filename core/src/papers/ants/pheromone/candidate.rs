@@ -10,7 +10,7 @@ use crate::team::{Slots, Team};
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<I> {
-    /// n x k candidates.
+    /// n x k candidates, row by row.
     pub lists: *const I,
     /// Candidates of a node.
     pub k: u32,

@@ -26,14 +26,14 @@ use crate::team::{Slots, Team};
 pub trait Form: Copy {
     /// Returns the entries per row, including padding.
     fn stride(self) -> u32;
-    /// Returns the node that entry `k` of row `node` leads to; `None` on the diagonal and in the padding.
+    /// Returns the node that entry `k`, from 0, of row `node` leads to; `None` on the diagonal and in the padding.
     ///
     /// # Safety
     /// `node` is a node and `k` is below [`Form::stride`].
     unsafe fn target(self, node: u32, k: u32) -> Option<u32>;
 }
 
-/// A pheromone memory that ants read and change while they build tours.
+/// A pheromone memory that ants read and change while they build tours. A trail belongs to a direction: from a node to another.
 ///
 /// Loads and stores are relaxed atomics: ants that meet may lose an update, nothing else. A visit to a node consists of
 /// [`Memory::enter`], [`Memory::trail`] for each candidate, [`Memory::put_back`], a barrier, [`Memory::put`], a barrier.
@@ -104,7 +104,7 @@ pub trait Memory: Copy {
         false
     }
 
-    /// Replaces the trail from `node` to `v` outside of visits.
+    /// Replaces the trail from `node` to `v` outside of visits. Called by every member; it does not wait.
     ///
     /// # Safety
     /// Both are nodes of the memory.
@@ -137,7 +137,7 @@ pub trait Memory: Copy {
     #[inline(always)]
     unsafe fn remember<T: Team>(self, _team: T, _node: u32, _v: u32) {}
 
-    /// Resets row `node`: every trail becomes `initial`.
+    /// Resets row `node`: every trail becomes `initial`. Called by every member; it does not wait.
     ///
     /// # Safety
     /// `node` is a node of the memory.
@@ -146,8 +146,8 @@ pub trait Memory: Copy {
 
 /// A memory whose trails can be changed by many ants at once without any update being lost.
 pub trait Atomic: Memory {
-    /// Replaces the trail of the edge from `from` to `to`, and, if `back`, the trail in the other direction, atomically. Trails may
-    /// be `seen`, which makes it faster.
+    /// Replaces the trail of the edge (from, to), and, if `back`, the trail in the other direction, each atomically. `seen` is a
+    /// guess of both trails; a right one makes this faster. Called by every member.
     ///
     /// # Safety
     /// As [`Memory::update`].
@@ -183,7 +183,7 @@ fn weight(trail: f32, alpha: f32, heuristic: f32) -> f32 {
     if heuristic == 0.0 { 0.0 } else { (power(trail, alpha) * heuristic).clamp(1.0 / HEAVIEST, HEAVIEST) }
 }
 
-/// The tables of a memory.
+/// The tables of a memory, each n rows of [`Form::stride`] entries.
 #[derive(Clone, Copy)]
 pub struct Tables {
     /// Pheromone trails.
@@ -209,7 +209,7 @@ impl Tables {
     }
 }
 
-/// Fills a row: every trail at `trail`, heuristic values from the distances.
+/// Fills row `node`: every trail at `trail`, heuristic values from the distances. Every member calls this; it does not wait.
 ///
 /// # Safety
 /// The row belongs to this team alone, and is inside the tables; `distance` covers all its targets.
@@ -239,11 +239,13 @@ pub unsafe fn prepare_row<T: Team, F: Form, D: Distance>(
     }
 }
 
-/// Evaporates a row, deposits on the edges of the tour whose links are given, enforces the limits, and computes the new weights
-/// (Skinderowicz 2020, section 2.1; one pass instead of the paper's three kernels).
+/// Evaporates row `node`, deposits on the edges of the tour whose links are given, enforces the limits, and computes the new
+/// weights (Skinderowicz 2020, section 2.1; one pass instead of the paper's three kernels). `links` are the node's two neighbours
+/// in the tour; the second is no node where edges have a direction, and both are the node itself if no tour deposits. Every member
+/// calls this; it does not wait.
 ///
 /// # Safety
-/// The row belongs to this team alone, and is inside the tables; `links` are the node's two neighbours.
+/// The row belongs to this team alone, and is inside the tables.
 #[inline(always)]
 pub unsafe fn update_row<T: Team, F: Form>(
     team: T,

@@ -25,7 +25,7 @@ pub struct Selective {
     /// n rings of [`stride`] edges, at a 16-byte boundary: the node in the lower half of a word, the trail's bits in the
     /// upper.
     pub edges: Slots<u64>,
-    /// The slot of each node that was filled last, with [`IS_FAR`].
+    /// The slot of each node's ring that was filled last, with [`IS_FAR`]: n.
     pub tails: Slots<u32>,
     /// Edges that a node remembers, at most [`MOST_SLOTS`].
     pub slots: u32,

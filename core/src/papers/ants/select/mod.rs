@@ -17,12 +17,13 @@ use crate::team::{Slots, Team};
 /// The item whose draw decides inside a group; others use the numbers from 0 up.
 const WITHIN: u32 = u32::MAX;
 
-/// A method of choosing with probability proportional to weight; the result is the same on every member.
+/// A method of choosing with probability proportional to weight. Every member calls it; the result is the same on all.
 pub trait Select {
     /// Returns the floats of team memory for up to `choices` candidates, or groups of eight nodes.
     fn scratch(choices: u32) -> u32;
 
-    /// Chooses one of `choices` candidates, at least one, whose node and weight `candidate` returns. `None` if all of them weigh 0.
+    /// Chooses one of `choices` candidates, at least one, and returns its node. `candidate` returns a candidate's node and weight,
+    /// which is not negative; any member may ask it. `None` if all of them weigh 0.
     ///
     /// When this returns, every member has read all it reads of the team's memory except `scratch`.
     ///

@@ -16,8 +16,8 @@ use crate::team::Team;
 
 /// The visited nodes of one ant, shared by the ant's team.
 ///
-/// Every member holds a copy and calls [`Tabu::mark`] in step with the others; the underlying memory is shared. All methods are
-/// uniform over the team and need a barrier after a `mark` or a `reset`.
+/// Every member holds a copy and calls [`Tabu::reset`], [`Tabu::mark`] and [`Tabu::for_each_unvisited`] in step with the others;
+/// the underlying memory is shared. Each member may ask about other nodes and slots. A barrier must follow a `reset` or a `mark`.
 pub trait Tabu: Copy {
     /// Returns the bytes of team memory for `n` nodes, a multiple of 16.
     fn bytes(n: u32) -> usize;
@@ -31,10 +31,10 @@ pub trait Tabu: Copy {
     /// Makes every node unvisited.
     fn reset<T: Team>(&mut self, team: T);
 
-    /// Marks the unvisited node `node` as visited.
+    /// Marks the unvisited node `node`, below n, as visited.
     fn mark<T: Team>(&mut self, team: T, node: u32);
 
-    /// Returns whether `node` has been visited.
+    /// Returns whether `node`, below n, has been visited.
     fn is_visited(&self, node: u32) -> bool;
 
     /// Returns the number of slots that have to be read to find every unvisited node.
@@ -43,7 +43,8 @@ pub trait Tabu: Copy {
     /// Returns the node in a slot below [`Tabu::length`]; `None` if it holds no unvisited node.
     fn candidate(&self, slot: u32) -> Option<u32>;
 
-    /// Returns the weights of the slots of a group, read from a row of weights by node; 0 for a slot without a node.
+    /// Returns the weights of the slots of a group, the eight from 8 `group` on, read from a row of weights by node; 0 for a slot
+    /// without an unvisited node.
     ///
     /// # Safety
     /// `row` is aligned to 16 bytes and readable for `round_up(n + 1)` floats, those from `n` on being 0; the group starts below
