@@ -20,21 +20,21 @@ pub enum Crossover {
     /// first one, except from place `from` up to place `to` (exclusive) of the child, where it is the second; with `second`, the
     /// parents are swapped.
     Arx {
-        /// The first switching point.
+        /// The first switching point: a place of the child, from 0.
         from: u32,
-        /// The second switching point.
+        /// The second switching point, not before the first.
         to: u32,
         /// Whether the second parent comes first.
         second: bool,
     },
 }
 
-/// Makes the child of two parents, starting at node `start`; returns its length.
+/// Makes the child of two parents, starting at node `start`; returns its length as a closed tour. One member does this alone. The
+/// jumps cannot be used again.
 ///
 /// # Safety
-/// `jumps` is filled for parents of n nodes, n at least 2; ARX switches at from <= to <= n; `child` has n elements; `places` those
-/// of the nodes; only one member is working.
-/// member is at work.
+/// `jumps` is filled for parents of n nodes, n at least 2, and `start` is one of these; ARX switches at from <= to <= n; `child`
+/// has n elements, `places` those of the nodes; only one member is working.
 #[inline(always)]
 pub unsafe fn child<I: NodeId, G: Geometry>(
     n: u32,

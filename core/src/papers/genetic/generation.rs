@@ -98,9 +98,9 @@ impl GenerationRules {
 
 /// The tables of a population. Rows are n ids each.
 pub struct Population<I> {
-    /// Rows of individuals, as many as places.
+    /// Rows of individuals, as many as places: the nodes of a tour in its order, one row after another.
     pub individuals: Slots<I>,
-    /// Places before: the row of each.
+    /// Places before, group by group: the row of each.
     pub rows: *const u32,
     /// Places before: the length of each.
     pub costs: *const i64,
@@ -108,9 +108,10 @@ pub struct Population<I> {
     pub next_rows: Slots<u32>,
     /// Places after: the length of each.
     pub next_costs: Slots<i64>,
-    /// The smallest length and when it was found; see [`record`].
+    /// The smallest length and when it was found: one word; see [`record`].
     pub best: *mut u64,
-    /// The row of each new individual, or [`NOWHERE`], and in the upper half its place: for improving them.
+    /// The row of each new individual, or [`NOWHERE`], and in the upper half its place: for improving them. By the child's number;
+    /// for the first individuals, by row.
     pub born: Slots<u64>,
 }
 
@@ -124,7 +125,7 @@ impl<I> Clone for Population<I> {
 impl<I> Copy for Population<I> {}
 
 impl<I: NodeId> Population<I> {
-    /// Returns the individual of `n` nodes in row `row`.
+    /// Returns the individual of `n` nodes in row `row`, from 0.
     ///
     /// # Safety
     /// There is such a row.
@@ -261,6 +262,7 @@ impl Group {
 }
 
 /// Makes child `index` of a generation, below [`GenerationRules::children`], and fills the places that its pair is responsible for.
+/// Every member calls this, and waits. The children of a generation can be made in any order, also at the same time.
 ///
 /// # Safety
 /// The tables have as many elements as places, rows are a permutation of those of the pool, individuals are permutations of n >= 4
@@ -415,7 +417,8 @@ unsafe fn exchange<T: Team, I: NodeId, G: Geometry>(
     }
 }
 
-/// Fills row `row` with a random tour, at the place of the same number.
+/// Fills row `row` with a random tour, which depends on the seed and the row, at the place of the same number. Every member calls
+/// this; it does not wait at the end.
 ///
 /// # Safety
 /// The tables have that row and place; it belongs to this team.
@@ -439,7 +442,8 @@ pub unsafe fn random_individual<T: Team, I: NodeId, G: Geometry>(
     unsafe { settle(team, rules, population, places, row) }
 }
 
-/// Measures the individual in row `row` and puts it at the place of the same number.
+/// Measures the individual in row `row` and puts it at the place of the same number. Every member calls this; it does not wait at
+/// the end.
 ///
 /// # Safety
 /// The tables have that row and place; the row holds a tour; it belongs to this team.
@@ -499,7 +503,8 @@ unsafe fn best_of<T: Team, I>(
 }
 
 /// Copies the best individual of group `group` to another group, in a random cycle of all groups (section 3.4), and the group's
-/// other places into the next table. The copy takes the last place, or the one before if the best is there.
+/// other places into the next table. The copy takes the last place, or the one before if the best is there. Every member calls
+/// this; it does not wait at the end.
 ///
 /// # Safety
 /// As [`breed`]; there are at least 2 groups; each group belongs to one team.

@@ -11,7 +11,7 @@ use crate::team::{Slots, Team};
 /// Where to jump from a node: forwards and backwards in the first parent, forwards and backwards in the second.
 pub type Four = [u32; 4];
 
-/// Returns the bytes of memory for the jumps in tours of n nodes.
+/// Returns the bytes of memory for the jumps in tours of n nodes, a multiple of 16.
 pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
     (4 * I::BYTES as usize * n as usize + 15) & !15
 }
@@ -21,6 +21,8 @@ pub const fn memory_bytes<I: NodeId>(n: u32) -> usize {
 pub struct Jumps<I>(Slots<I>);
 
 impl<I: NodeId> Jumps<I> {
+    /// Makes a view of jumps in memory; [`Jumps::fill`] must come before any use.
+    ///
     /// # Safety
     /// `memory` has [`memory_bytes`] for n nodes at a 16-byte boundary and belongs to the team that uses it.
     #[inline(always)]
@@ -29,7 +31,7 @@ impl<I: NodeId> Jumps<I> {
         Jumps(unsafe { Slots::new(memory.cast(), 4 * n as usize) })
     }
 
-    /// Makes the jumps before any node is visited: to the neighbours in the parents' tours.
+    /// Makes the jumps before any node is visited: to the neighbours in the parents' tours. Every member calls this, and waits.
     ///
     /// # Safety
     /// Both parents hold a permutation of n nodes, and nobody writes to them.

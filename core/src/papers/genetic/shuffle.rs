@@ -31,7 +31,7 @@ impl Shuffle {
         Shuffle { stream, n, half }
     }
 
-    /// Returns element `i`, which must be below n.
+    /// Returns element `i`, for `i` below n; for others this may not end.
     #[inline(always)]
     pub const fn at(self, i: u32) -> u32 {
         let mask = (1 << self.half) - 1;
