@@ -21,15 +21,15 @@ pub struct Changes {
 pub struct Change {
     /// The place.
     pub place: u32,
-    /// The rank of the new value among the other values.
+    /// The rank of the new value among the other values, from 0 to k - 2.
     pub rank: u32,
 }
 
 impl Change {
-    /// Returns the new value.
+    /// Returns the new value, below k.
     ///
     /// # Safety
-    /// The change is one of this solution.
+    /// The change is one of this solution, and is not made yet.
     #[inline(always)]
     pub unsafe fn value(self, solution: Slots<u8>) -> u32 {
         // SAFETY: the caller's promise.

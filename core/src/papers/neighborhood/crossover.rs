@@ -12,11 +12,12 @@ const NONE: u32 = u32::MAX;
 /// random to the remaining places. (D. M. Tate and A. E. Smith, "A genetic approach to the quadratic assignment problem", Computers
 /// & Operations Research 22, 1995; trying a place's other parent, too, is ours.)
 ///
-/// One member does the part that the parents do not share: a few steps per place, once in thousands of iterations.
+/// One member does the part that the parents do not share: a few steps per place, once in thousands of iterations. Every member
+/// calls this, and waits at the end. The contents of `used` are lost.
 ///
 /// # Safety
 /// Both parents are permutations of 0 .. n that nobody writes to; `child` and `used` have at least n places, and nobody else
-/// accesses them. The team waits at the end.
+/// accesses them.
 #[inline(always)]
 pub unsafe fn crossover<T: Team>(
     team: T,

@@ -19,7 +19,7 @@ const REMEMBERED: u32 = 8;
 pub struct Crowns<R> {
     /// Dimensions.
     pub n: u32,
-    /// Number of shells, and of neighbours.
+    /// Number of shells, and of neighbours, from the innermost on.
     pub m: u32,
     /// Radius of the largest ball.
     pub radius: f32,
@@ -40,7 +40,7 @@ impl<R: Real> Crowns<R> {
         Real::sqrt(square) * unit_sine_of_turns(draws.bits(2 * index + 1))
     }
 
-    /// Returns the factor that stretches the unit normals of neighbour `index` into its shell.
+    /// Returns the factor that stretches the unit normals of neighbour `index` into its shell; `stream` is [`Walk::stream`].
     #[inline(always)]
     pub fn stretch(&self, stream: Stream, index: u32) -> R {
         let mut square = 0.0;
@@ -55,7 +55,7 @@ impl<R: Real> Crowns<R> {
         R::from_f64((radius / Real::sqrt(square.max(1e-30))) as f64)
     }
 
-    /// Returns coordinate `k`, now `x`, of neighbour `index`, whose [`Crowns::stretch`] is `stretch`.
+    /// Returns coordinate `k` of neighbour `index`, whose [`Crowns::stretch`] is `stretch`; `x` is that coordinate of the solution.
     #[inline(always)]
     pub fn coordinate(stream: Stream, index: u32, k: u32, x: R, stretch: R) -> R {
         let moved = x + R::from_f64(Self::normal(stream, index, k) as f64) * stretch;

@@ -58,25 +58,26 @@ pub enum Standing {
     Overdue,
 }
 
-/// How long moves are tabu.
+/// The current iteration, by which tabu lists judge moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// This iteration: more than [`Neighborhood::traces`].
     pub now: u32,
-    /// What was last tabu at least this many iterations ago is overdue.
+    /// What was tabu until an iteration more than this many before now is overdue.
     pub aspiration: u32,
 }
 
 impl Clock {
-    /// Returns the standing of a move that brings two things back, tabu until these iterations: it is tabu while both are.
+    /// Returns the standing of a move that brings two things back, tabu until these iterations: it is tabu while both are, and
+    /// overdue once one of them is.
     #[inline(always)]
     pub fn both(self, until: u32, other: u32) -> Standing {
         let first = until.min(other);
         self.any(first, first)
     }
 
-    /// Returns the standing of a move that brings several things back, of which the first and the last are tabu until these
-    /// iterations: it is tabu while one of them is.
+    /// Returns the standing of a move that brings several things back, which are tabu until iterations from `first` to `last`: it
+    /// is tabu while one of them is, unless one of them is overdue. At iteration `last` nothing is tabu any more.
     #[inline(always)]
     pub fn any(self, first: u32, last: u32) -> Standing {
         if first.saturating_add(self.aspiration) < self.now {
@@ -123,7 +124,8 @@ fn is_permutation(numbers: &[u32], seen: &mut [u8]) -> bool {
     numbers.iter().all(is_new)
 }
 
-/// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0.
+/// Solutions of one encoding, and the moves from each to its neighbours, numbered from 0. Methods that take a team are called by
+/// every member, with the same values.
 pub trait Neighborhood: Copy {
     /// The element type of solutions, which are vectors.
     type Element: Copy + PartialEq;
@@ -143,7 +145,7 @@ pub trait Neighborhood: Copy {
     fn levels(&self) -> u32 {
         1
     }
-    /// Returns the number of the first neighbour of one of them, and the number after the last.
+    /// Returns the number of the first neighbour of one of them, numbered from 0, and the number after the last.
     #[inline(always)]
     fn level(&self, level: u32) -> (u64, u64) {
         let _ = level;
@@ -153,7 +155,8 @@ pub trait Neighborhood: Copy {
     fn at(&self, index: u64) -> Self::Move;
     /// Returns the number of the neighbour that a move leads to.
     fn index(&self, step: Self::Move) -> u64;
-    /// Returns the move `by` neighbours after that to neighbour `index`, which is `step`, if its neighbourhood has that many.
+    /// Returns the move to neighbour `index + by`, given that to neighbour `index`, which is `step`. Both are in the same of
+    /// [`Neighborhood::levels`]; if there is no such neighbour, any move.
     #[inline(always)]
     fn skip(&self, step: Self::Move, index: u64, by: u32) -> Self::Move {
         let _ = step;
@@ -203,7 +206,7 @@ pub trait Neighborhood: Copy {
     ) {
     }
 
-    /// Returns how many iterations the tabu list remembers.
+    /// Returns how many iterations the tabu list remembers: its words of 4 bytes.
     fn traces(&self) -> u32;
 
     /// Returns the tabu list's verdict on a move.

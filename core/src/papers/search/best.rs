@@ -5,7 +5,8 @@ use super::{Contender, Cost, Crew};
 use crate::papers::neighborhood::{Clock, Neighborhood, Standing};
 use crate::papers::problem::Problem;
 
-/// Returns the key of a neighbour as a candidate of tabu search, given the best cost so far.
+/// Returns the key of a neighbour as a candidate of tabu search, given its [`Cost::key`] and that of the best cost so far: smallest
+/// for moves that are overdue or lead to a better cost, then for free ones, then for tabu ones.
 #[inline(always)]
 pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
     let class = if standing == Standing::Overdue || key < best_key {
@@ -16,7 +17,7 @@ pub fn candidate(key: u64, standing: Standing, best_key: u64) -> u64 {
     class << 62 | key
 }
 
-/// Candidates with keys from here on are tabu.
+/// [Keys](candidate) from here on are those of tabu neighbours.
 pub const FORBIDDEN: u64 = 2 << 62;
 
 impl<P: Problem> Journey<'_, P> {

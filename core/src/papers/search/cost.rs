@@ -6,7 +6,7 @@ use crate::sine::Real;
 pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
     /// Returns a number below 2^62 in the order of costs.
     fn key(self) -> u64;
-    /// Returns this cost in 64 bits.
+    /// Returns this cost in 64 bits, from which [`Cost::from_bits`] makes it again. Bits need not be in the order of costs.
     fn bits(self) -> u64;
     /// Returns the cost with these [`bits`](Cost::bits).
     fn from_bits(bits: u64) -> Self;

@@ -9,11 +9,11 @@ use crate::team::{Serial, Team};
 /// A neighbour that may be moved to. The one with the smallest key wins; among equal keys, the one with the smallest tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contender {
-    /// Compared first.
+    /// Compared first; `u64::MAX` only in [`Contender::NONE`].
     pub key: u64,
     /// Compared next; differs from candidate to candidate.
     pub tag: u64,
-    /// The bits of its cost; not compared.
+    /// Its cost as [`Cost::bits`](super::Cost::bits); not compared.
     pub cost: u64,
 }
 
@@ -21,7 +21,7 @@ impl Contender {
     /// The one that loses against every other.
     pub const NONE: Contender = Contender { key: u64::MAX, tag: u64::MAX, cost: 0 };
 
-    /// Returns whether this one wins.
+    /// Returns whether this one wins; false if key and tag are equal.
     #[inline(always)]
     pub fn beats(&self, other: &Contender) -> bool {
         self.key < other.key || (self.key == other.key && self.tag < other.tag)
@@ -47,7 +47,8 @@ pub trait Crew {
     fn parts(&self) -> u32;
     /// Waits for every member of every team; what they wrote before is visible to all of them afterwards.
     fn barrier(&mut self);
-    /// Returns the winner among the candidates of all members. A barrier for its own team.
+    /// Returns the winner among the candidates of all members of all teams, the same for all; [`Contender::NONE`] if there is none.
+    /// A barrier for its own team.
     fn best(&mut self, own: Contender) -> Contender;
 
     /// Returns whether long work may be skipped because the batch will be discarded: where core's caller has no more time.
@@ -56,7 +57,7 @@ pub trait Crew {
         false
     }
 
-    /// Returns this team's part of `0..len`: contiguous, with sizes that differ by at most 1.
+    /// Returns this team's part of `0..len`, its start and its end: contiguous, with sizes that differ by at most 1.
     #[inline(always)]
     fn share(&self, len: u64) -> (u64, u64) {
         let (part, parts) = (self.part() as u64, self.parts() as u64);

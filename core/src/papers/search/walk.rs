@@ -42,22 +42,22 @@ pub struct WalkRules {
     pub target: u64,
     /// The batch ends before this iteration.
     pub end: u64,
-    /// Annealing: iterations from the first temperature to the last, after which the cycle repeats.
+    /// Annealing: iterations from the first temperature to the last, after which the cycle repeats; 0 counts as 1.
     pub cooling: u64,
     /// A [`Strategy`].
     pub strategy: u32,
-    /// Tabu: fewest iterations for which something is tabu.
+    /// Tabu: the shortest tenure, in iterations; that of the move itself counts, so 0 and 1 make nothing tabu.
     pub tenure: u32,
-    /// Tabu: the number of different tenures.
+    /// Tabu: the number of different tenures, `tenure` and those after it, which are equally likely; at least 1.
     pub tenures: u32,
-    /// Tabu: what has been absent for this many iterations is overdue.
+    /// Tabu: see [`Clock::aspiration`](crate::papers::neighborhood::Clock::aspiration).
     pub aspiration: u32,
     /// Climbing, iterated search: most descents of a walk; 0: unlimited.
     pub descents: u32,
     /// Iterated search: random moves after a descent. Variable: most of them. Tabu: most random moves from a best solution where
     /// walks compare; if 0, walks go on from where they are unless a rival has a better one.
     pub kicks: u32,
-    /// Annealing: the first temperature.
+    /// Annealing: the first temperature, in the unit of costs.
     pub hot: f32,
     /// Annealing: temperature falls [`LEVELS`] times by this factor.
     pub ratio: f32,
@@ -99,7 +99,8 @@ pub const DESCENDED: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct WalkState {
-    /// Iterations done. Each evaluates all neighbours, or one with annealing.
+    /// Iterations done. Each evaluates all neighbours of a level; with [`WalkRules::first`], up to the first improving one; with
+    /// annealing, one.
     pub iterations: u64,
     /// Neighbours evaluated.
     pub evaluations: u64,
@@ -111,7 +112,7 @@ pub struct WalkState {
     pub best_iteration: u64,
     /// Iterated, variable search: [`Cost::bits`] of the accepted local optimum.
     pub accepted: u64,
-    /// Local optima found.
+    /// Climbing, iterated, variable search: local optima found.
     pub descents: u32,
     /// Not 0: the walk is over, [`REACHED`] or [`DESCENDED`].
     pub done: u32,
@@ -119,7 +120,7 @@ pub struct WalkState {
     pub fresh: u32,
     /// Batches whose initial cost, computed from scratch, differs from the final cost of the batch before: a bug.
     pub flaws: u32,
-    /// The neighbourhood that a descent has reached.
+    /// The neighbourhood that a descent has reached, from 0.
     pub level: u32,
     /// Variable search: the number of random moves made last.
     pub shake: u32,
@@ -129,7 +130,7 @@ pub struct WalkState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Layout {
-    /// The accepted local optimum, after the solution.
+    /// The accepted local optimum, after the solution, which starts at 0.
     pub accepted: u32,
     /// The tabu list.
     pub traces: u32,
@@ -153,7 +154,8 @@ impl Layout {
     }
 }
 
-/// The data of all walks between batches.
+/// The data of all walks between batches. Solutions have [`Neighborhood::elements`] elements, tabu lists [`Neighborhood::traces`],
+/// one walk after another.
 #[derive(Clone, Copy)]
 pub struct Bank<E> {
     /// One state per walk; not written during a batch.
@@ -172,14 +174,16 @@ pub struct Bank<E> {
     pub traces: *mut u32,
 }
 
-/// Returns the random numbers of an iteration of a walk: step 0 orders equal costs, 1 draws tenures, 2 annealing's proposals, 3
-/// kicks of iterated search, 4 the number of kicks of tabu search, 5 these kicks, 6 a child.
+/// Returns the random numbers of an iteration of walk `index`: step 0 orders equal costs, or draws where a search for the first
+/// improving neighbour starts, 1 draws tenures, 2 annealing's proposals, 3 kicks of iterated search, 4 the number of kicks of tabu
+/// search, 5 these kicks, 6 a child.
 #[inline(always)]
 pub fn iteration_stream(seed: u64, iteration: u64, index: u32) -> Stream {
     Stream::new(seed ^ (iteration >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15), iteration as u32, index)
 }
 
-/// Returns element `i` of the random solution with which a walk starts its descent of that number.
+/// Returns element `i` of the random solution with which walk `index` starts its descent of that number, from 0; in tabu search,
+/// `descent` is the iteration of a restart.
 #[inline(always)]
 pub fn random_solution<N: Neighborhood>(
     moves: &N,
@@ -267,7 +271,8 @@ pub(super) enum Next {
     Anew,
 }
 
-/// Takes walk `index` through a batch of iterations.
+/// Takes walk `index`, from 0, through a batch of iterations, until [`WalkRules::end`] or until it is done. Of a walk that was done
+/// before, state and best solution are only copied.
 ///
 /// # Safety
 /// All members of all the walk's teams call this, each with its own crew and the same arguments except `replica`, which is the
@@ -361,7 +366,7 @@ pub unsafe fn walk<P: Problem, C: Crew>(
 
 /// Writes the costs of all neighbours of a solution, followed by its own, as [`Cost::bits`]: the paper's approach, in which the
 /// search chooses elsewhere (Luong et al. 2013, algorithm 2). Neighbours may also have been made elsewhere (section 3.1, the first
-/// approach): `given` is null, or holds them in order, element by element.
+/// approach): `given` is null, or holds them in order, element by element. Of `rules` only seed and end are used.
 ///
 /// # Safety
 /// As [`walk`]; `solution` holds a solution, `costs` has one place more than there are neighbours.
