@@ -229,7 +229,7 @@ pub struct PassArgs {
     pub blocks: u32,
     /// Not 0: many moves per pass.
     pub many: u32,
-    /// Number of the reversal.
+    /// Number of the reversal, from 0; see [`PassBoard::turn`](crate::papers::local_search::best::PassBoard::turn).
     pub step: u32,
     /// Unused; keeps the size a multiple of 8.
     pub padding: u32,

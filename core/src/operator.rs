@@ -3,9 +3,9 @@
 //! A move removes edges from a tour and adds as many, step by step: each step adds one, removes the next one, and may end with the
 //! edge that closes the tour.
 
-/// An operator with moves of two and three edges.
+/// An operator of local search, with moves of two or three edges.
 pub trait Operator: Copy + Send + Sync + 'static {
-    /// Most steps of a move: it removes one edge more.
+    /// Most steps of a move, 1 or 2: it removes one edge more.
     const STEPS: u32;
     /// Whether moves of two edges are allowed.
     const PAIRS: bool = true;
@@ -69,7 +69,7 @@ impl Operator for Or3opt {
 pub unsafe trait Reach: Copy + Send + Sync {
     /// Returns the most steps of a move, at most [`MOST_STEPS`].
     fn steps(self) -> u32;
-    /// Returns the number of partial moves that a step keeps, for all steps but the last: at most [`MOST_KEPT`] for all steps
+    /// Returns the most partial moves that a step, from 0, keeps, for all steps but the last: at most [`MOST_KEPT`] for all steps
     /// together.
     fn beam_width(self, step: u32) -> u32;
     /// As [`Operator::PAIRS`].
@@ -80,7 +80,7 @@ pub unsafe trait Reach: Copy + Send + Sync {
 
 /// Most steps of any search.
 pub const MOST_STEPS: u32 = 6;
-/// Most partial moves that are kept.
+/// Most partial moves that all steps of any search keep together.
 pub const MOST_KEPT: u32 = 12;
 
 /// Up to seven edges, deep rather than broad (Lin and Kernighan 1973).
@@ -121,7 +121,7 @@ pub struct Shallow {
 }
 
 impl Shallow {
-    /// Returns the reach of an operator.
+    /// Returns the reach of an operator, without [`Operator::DIRECTED`]: moves with a reach may reverse parts of a tour.
     pub const fn of<O: Operator>() -> Shallow {
         const { assert!(O::STEPS == 1 || O::STEPS == 2, "only the first of two steps may keep beginnings") };
         Shallow { steps: O::STEPS, pairs: O::PAIRS as u32, segment: O::SEGMENT }

@@ -17,9 +17,9 @@ pub struct Edge {
 
 /// An instance: the cost is the weight of the cut, negated. A node's bit is its side.
 ///
-/// Shape: `sizes` = nodes. Tables: for each node where its edges start, and where those of the last one end, u32; the edges of each
-/// node, [`Edge`], at most one to any other node and none to itself. The absolute weights of a node's edges add up to less than
-/// 2^30. Notes: by how much the cost grows if a node changes sides, i32.
+/// Shape: `sizes` = nodes. Tables: for each node the number of its first edge, and the number of all, u32; 16-byte aligned, the
+/// edges of each node, [`Edge`], at most one to any other node and none to itself. The absolute weights of a node's edges add up to
+/// less than 2^30. Notes: by how much the cost grows if a node changes sides, i32.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxCut {
     starts: *const u32,

@@ -74,7 +74,7 @@ macro_rules! with_nested_problems {
     };
 }
 
-/// The numbers that describe an instance; each problem defines them. Its tables are separate.
+/// The numbers that describe an instance; each problem's documentation says which. Its tables are separate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct Shape {
@@ -115,12 +115,12 @@ pub trait Problem: Copy {
     /// Returns the neighbourhood.
     fn moves(&self) -> Self::Moves;
 
-    /// Returns the bytes of a team's notes.
+    /// Returns the bytes of a team's notes, which start at a 16-byte boundary.
     fn notes(&self) -> usize {
         0
     }
 
-    /// Returns the bytes of the notes that a walk's teams share.
+    /// Returns the bytes of the notes that a walk's teams share, which start at a 16-byte boundary.
     fn common(&self) -> usize {
         0
     }
@@ -141,7 +141,8 @@ pub trait Problem: Copy {
         unsafe { self.begin(&mut Alone, walk) }
     }
 
-    /// Returns the cost of a neighbour, given that of the walk's solution, from what the move changes.
+    /// Returns the cost of a neighbour, given that of the walk's solution, from what the move changes. Each member may ask for
+    /// another neighbour.
     ///
     /// # Safety
     /// As [`Problem::begin`], which was called before; `step` is a move of the walk's solution.
@@ -159,7 +160,7 @@ pub trait Problem: Copy {
         false
     }
 
-    /// Makes a move, and updates the notes.
+    /// Makes a move, updates the notes, and waits at least for its own team.
     ///
     /// # Safety
     /// As [`Problem::neighbor_cost`]; all members of all teams call this, after they have finished earlier reads.
@@ -189,7 +190,7 @@ pub trait Problem: Copy {
     }
 }
 
-/// Implements [`Problem::scan`] for problems whose neighbours share no work.
+/// Implements [`Problem::scan`] for problems with one level whose neighbours share no work.
 ///
 /// # Safety
 /// As there.

@@ -7,7 +7,8 @@ use crate::team::{Slots, Team};
 
 /// An instance: the cost is the sum of the squares of the sets' sums, which is least where they are equal.
 ///
-/// Shape: `sizes` = numbers, sets. Tables: the numbers, i64. Notes: the sets' sums.
+/// Shape: `sizes` = numbers, sets (2 to 256). Tables: the numbers, i64, whose absolute values add up to at most 2^30. Notes:
+/// the sets' sums, i64. Element i of a solution is the set of number i, from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Partition {
     numbers: *const i64,

@@ -7,8 +7,8 @@ use crate::papers::neighborhood::{Flips, Neighborhood, Walk};
 use crate::papers::search::Crew;
 use crate::team::{Slots, Team};
 
-/// Cost of each 1 that a product is below 0, counted twice (L.R. Knudsen and W. Meier, "Cryptanalysis of an identification scheme
-/// based on the permuted perceptron problem", EUROCRYPT 1999).
+/// The factor of sum (|y_i| - y_i) in the cost, in which a negative product counts twice (L.R. Knudsen and W. Meier, "Cryptanalysis
+/// of an identification scheme based on the permuted perceptron problem", EUROCRYPT 1999).
 pub const NEGATIVE: i32 = 30;
 
 /// Rows per word of bits.
@@ -23,8 +23,9 @@ const WORD: u32 = 32;
 /// of bits, and each column's signs, times V, are stored in such words. The set bits of each flipped column's word then give how
 /// many rows of a level move to each other level. So a neighbour is counted level by level, and only counts are kept.
 ///
-/// Shape: `sizes` = m, n. Tables: how often each product 0 .. n should occur, u32, then the rows of A as words of bits, a set bit
-/// for +1, unused bits 0; both start at multiples of 16 bytes.
+/// Shape: `sizes` = m, n. Tables: how often each of the products from 0 to n should occur, n + 1 u32, then the m rows of A as words
+/// of 32 bits, a set bit for +1, unused bits 0; both start at multiples of 16 bytes. Element j of a solution is 1 if V's sign j
+/// is +1, else 0.
 ///
 /// With `NESTED` the notes are those of all three distances, for [`Nested`](super::Nested).
 #[derive(Clone, Copy, Debug)]

@@ -21,8 +21,8 @@ use crate::team::{Seat, Serial, Slots, Team, seat};
 /// Without `STORED`, every change is computed in linear time when needed, as by Luong et al.: for searches that evaluate few
 /// neighbours.
 ///
-/// Shape: `sizes` = n, 1 if both matrices are symmetric, 1 if both have zero diagonals. Tables: a and b, n x n, i32, absolute
-/// values below 2^28; if stored, no sum of n products of their numbers exceeds 32 bits.
+/// Shape: `sizes` = n, 1 if both matrices are symmetric, 1 if both have zero diagonals. Tables: a, then b, n x n by rows, i32,
+/// absolute values below 2^28; if stored, no sum of n products of their numbers exceeds 32 bits. Element i of a solution is p(i).
 #[derive(Clone, Copy, Debug)]
 pub struct Qap<const STORED: bool> {
     a: *const i32,

@@ -202,7 +202,7 @@ macro_rules! tour_problem {
         $(#[$doc])*
         ///
         /// Shape: `sizes` = cities (at least 4), the metric's number or [`MATRIX`]. Tables: one place per city; for [`Numbered`],
-        /// the cities' numbers and, 16-byte aligned, the distance matrix, n x n, i32.
+        /// the cities' numbers and, 16-byte aligned, the distance matrix, n x n by rows, i32. A solution is the cities in order.
         #[derive(Clone, Copy)]
         pub struct $name<G: Geometry> {
             geometry: G,

@@ -12,7 +12,7 @@ use crate::team::Team;
 /// it, and their sines are reduced exactly.
 ///
 /// Shape: `sizes` = dimensions, terms, shells of the neighbourhood; `numbers` = radius of the neighbourhood, tabu radius.
-/// Tables: b^i and b^(-i h) for each i, `R`.
+/// Tables: pairs of b^i and b^(-i h) for each i, `R`.
 #[derive(Clone, Copy, Debug)]
 pub struct Weierstrass<R> {
     table: *const [R; 2],
