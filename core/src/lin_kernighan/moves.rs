@@ -139,9 +139,9 @@ pub struct Search {
 pub struct FoundMove {
     /// By how much it makes the tour shorter; positive.
     pub gain: i64,
-    /// Number of removed edges, and of added ones: half of the number of [nodes](Search::nodes).
+    /// Number of removed edges, and of added ones: half of the number of [nodes](Search::nodes()).
     pub edges: u32,
-    /// Number of [reversals](Search::turns).
+    /// Number of [reversals](Search::turns()).
     pub turns: u32,
     /// The path that the reversals refer to.
     pub way: Way,

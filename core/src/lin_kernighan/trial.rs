@@ -64,7 +64,7 @@ pub struct TrialChanges {
     /// Number of removed edges; 0: nothing changes.
     pub count: Slots<u32>,
     /// A removed edge: the position of its first end, and the new neighbours of its two ends, that of the first end first. Those of
-    /// trial t start at t [`MAX_SEGMENTS`], in ascending order of positions.
+    /// trial t start at t times [`MAX_SEGMENTS`], in ascending order of positions.
     pub cuts: Slots<[u32; 3]>,
 }
 
