@@ -162,7 +162,8 @@ pub struct SmallArgs {
     pub first: u32,
     /// The instance after the last one.
     pub end: u32,
-    /// Words of shared memory of a warp.
+    /// Words, of 4 bytes, of shared memory of a warp: for every instance at least its [`words`](crate::lin_kernighan::small::words)
+    /// and two for each place.
     pub words: u32,
     /// Unused; keeps the size a multiple of 8.
     pub padding: u32,
@@ -225,7 +226,7 @@ pub struct PassArgs {
     pub breadth: u32,
     /// A [`crate::metric::Metric`], or [`BY_MATRIX`].
     pub metric: u32,
-    /// Blocks that evaluate moves.
+    /// Blocks that evaluate moves, each a part of the nodes.
     pub blocks: u32,
     /// Not 0: many moves per pass.
     pub many: u32,
@@ -245,7 +246,7 @@ pub struct WalkArgs {
     pub rules: search::WalkRules,
     /// The layout of a replica.
     pub layout: search::Layout,
-    /// Bytes that a walk's blocks share.
+    /// Bytes that a walk's blocks share, at least [`Problem::common`](crate::papers::problem::Problem::common).
     pub common: u64,
     /// Blocks per walk; the grid has this many for each walk.
     pub parts: u32,

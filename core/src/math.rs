@@ -3,7 +3,7 @@
 //! `sqrt` is correctly rounded on every target, so it gives the same bits on the CPU and the GPU;
 //! the trigonometric functions come from one software implementation on both, for the same reason.
 
-/// Returns the square root, correctly rounded.
+/// Returns the square root of x >= 0, correctly rounded.
 #[inline(always)]
 pub fn sqrt(x: f64) -> f64 {
     #[cfg(target_arch = "nvptx64")]
@@ -24,7 +24,7 @@ pub fn sqrt(x: f64) -> f64 {
     }
 }
 
-/// Returns the square root in single precision, correctly rounded.
+/// Returns the square root of x >= 0 in single precision, correctly rounded.
 #[inline(always)]
 pub fn sqrt_single(x: f32) -> f32 {
     #[cfg(target_arch = "nvptx64")]
@@ -68,7 +68,7 @@ pub fn cos(x: f64) -> f64 {
     libm::cos(x)
 }
 
-/// Returns the angle in 0..=π whose cosine is `x`.
+/// Returns the angle in 0..=π whose cosine is `x`, from -1 to 1; NaN for other numbers.
 #[inline]
 pub fn acos(x: f64) -> f64 {
     libm::acos(x)

@@ -219,6 +219,7 @@ pub(crate) fn ceil(x: f64) -> i32 {
     if (whole as f64) < x { whole.saturating_add(1) } else { whole }
 }
 
+/// Returns TSPLIB's pseudo-Euclidean distance (`ATT`), given the square of the Euclidean one.
 #[inline(always)]
 pub(crate) fn att(square: f64) -> i32 {
     let r = sqrt(square / 10.0);

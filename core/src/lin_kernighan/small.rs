@@ -63,7 +63,7 @@ pub const fn neighbors(n: u32) -> u32 {
 pub struct Plan {
     /// Seed of the run.
     pub seed: u64,
-    /// Number of kicks for each node.
+    /// Number of kicks for each node; in all, they must be fewer than 2^32.
     pub kicks: u32,
     /// Nodes of the longest segment of a kick; also at most a third of the nodes. At least 1, or 2 if edges are fixed.
     pub segment: u32,

@@ -26,7 +26,8 @@ pub struct Rule {
     pub patience: f32,
     /// Every `period`-th edge of an ant is updated locally; 0: none.
     pub period: u32,
-    /// tau_0: trails at the start, and the value that local updates move trails towards.
+    /// tau_0: trails at the start, and the value that local updates move trails towards; in the units of
+    /// [`pheromone`](crate::papers::ants::pheromone).
     pub initial: f32,
     /// rho: the share of a trail that a local update replaces.
     pub local: f32,
@@ -105,7 +106,7 @@ const EXPLORE: u32 = u32::MAX - 2;
 /// Bytes for the node an ant is at, the one it goes to, the trail there, and the next step that explores.
 const STATE: usize = 16;
 
-/// Returns the bytes of team memory for an ant among n nodes.
+/// Returns the bytes of team memory for an ant among n nodes, a multiple of 16.
 #[inline(always)]
 pub const fn memory_bytes(n: u32) -> usize {
     STATE + aligned(n.div_ceil(32) as usize * 4)
@@ -428,7 +429,8 @@ pub unsafe fn update_step_atomically<T: Team, I: NodeId, M: Atomic, D: Distance>
     }
 }
 
-/// Fills the row of a node before the first iteration: heuristic values of the candidates, and initial trails.
+/// Fills the row of a node before the first iteration: heuristic values of the candidates, and initial trails. Every member calls
+/// this; it does not wait at the end.
 ///
 /// # Safety
 /// `lists` has n x k candidates, `heuristics` as many places; the rows belong to the team; `distance` covers all nodes.

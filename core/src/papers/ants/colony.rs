@@ -55,7 +55,7 @@ pub struct ColonyState {
 }
 
 impl ColonyState {
-    /// The state before the first iteration, with trails at `highest`.
+    /// Returns the state before the first iteration, with trails at `highest`.
     pub const fn new(limits: Limits) -> Self {
         ColonyState {
             best_cost: i64::MAX,
@@ -77,7 +77,7 @@ impl ColonyState {
 pub struct ColonyRules {
     /// Stop once a tour is not longer than this.
     pub target: i64,
-    /// Cost of the nearest-neighbour tour: the unit of the trails.
+    /// Cost of the nearest-neighbour tour: trails are in units of 1 / this.
     pub unit_cost: f64,
     /// rho: the share of a trail that remains after evaporation.
     pub persistence: f64,

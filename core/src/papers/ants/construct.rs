@@ -22,7 +22,7 @@ pub const fn full_leaves(n: u32) -> u32 {
     n.div_ceil(crate::group::SIZE as u32)
 }
 
-/// Returns the bytes of team memory for one ant: its tabu and the selection's scratch for `leaves` leaves.
+/// Returns the bytes of team memory for one ant, a multiple of 16: its tabu and the selection's scratch for `leaves` leaves.
 #[inline(always)]
 pub fn memory_bytes<B: Tabu, S: Select>(n: u32, leaves: u32) -> usize {
     B::bytes(n) + aligned(4 * S::scratch(leaves) as usize)

@@ -41,7 +41,7 @@ const fn part(n: u32, parts: u32, index: u32) -> (u32, u32) {
 pub struct Kicks {
     /// Most kicks: a run has at most one descent more.
     pub most: u32,
-    /// Longest segment of a double bridge; 0: four edges anywhere.
+    /// Nodes of the longest segment of a double bridge; 0: four edges anywhere.
     pub segment: u32,
     /// The initial temperature, in the unit of distances; see [`tolerance`]. It falls linearly to 0 with the remaining kicks.
     pub temperature: f32,

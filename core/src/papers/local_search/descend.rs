@@ -33,7 +33,7 @@ impl Dirty {
         Dirty { words, n }
     }
 
-    /// Sets all bits, or clears them, and waits.
+    /// Sets all bits, or clears them, and waits. Every member calls this.
     ///
     /// # Safety
     /// Nobody else uses the bits meanwhile.
@@ -68,7 +68,8 @@ impl Dirty {
         unsafe { self.words.set(node / 32, self.words.get(node / 32) & !(1 << (node % 32))) }
     }
 
-    /// Returns the first node after `last`, in cyclic order; `last` comes last.
+    /// Returns the first node after `last` whose bit is set, in cyclic order; `last` comes last. `None` if no bit is set. Every
+    /// member calls this.
     ///
     /// # Safety
     /// `last < n`; nobody writes the bits meanwhile.
@@ -127,7 +128,7 @@ fn nth(t: [u32; 6], i: u32) -> u32 {
     (pair >> (32 * (i % 2))) as u32
 }
 
-/// Makes a move and sets the bits of the nodes whose edges it changes; waits for both.
+/// Makes a move and sets the bits of the nodes whose edges it changes; waits for both. Every member calls this.
 ///
 /// # Safety
 /// The move can be made; nobody uses the bits meanwhile.

@@ -26,7 +26,7 @@ pub struct View<I, D> {
     pub scratch: Slots<u64>,
 }
 
-/// Returns the words of [`View::scratch`] for a team of `members`: two for each first step that one of them may find.
+/// Returns the words, of 8 bytes, of [`View::scratch`] for a team of `members`: two for each first step that one of them may find.
 pub const fn scratch_words(members: u32) -> u32 {
     2 * members
 }

@@ -52,7 +52,7 @@ pub struct WalkRules {
     pub tenures: u32,
     /// Tabu: see [`Clock::aspiration`](crate::papers::neighborhood::Clock::aspiration).
     pub aspiration: u32,
-    /// Climbing, iterated search: most descents of a walk; 0: unlimited.
+    /// Climbing, iterated and variable search: most descents of a walk; 0: unlimited.
     pub descents: u32,
     /// Iterated search: random moves after a descent. Variable: most of them. Tabu: most random moves from a best solution where
     /// walks compare; if 0, walks go on from where they are unless a rival has a better one.
@@ -63,16 +63,17 @@ pub struct WalkRules {
     pub ratio: f32,
     /// Number of walks.
     pub walks: u32,
-    /// Not 0: walks whose numbers differ by this bit first compare their best solutions, and go on from the better one. Tabu search
-    /// with kicks always goes on from its best solution then: iterated tabu search.
+    /// A power of 2: walks whose numbers differ in this bit compare their best solutions at the start of the batch, and go on from
+    /// the better one. Tabu search with kicks then always goes on from its best solution: iterated tabu search. A bit that leads to
+    /// no other walk makes it do so alone. 0: all walks go on from where they are.
     pub rival_bit: u32,
     /// Climbing, iterated and variable search: number of neighbourhoods that a descent goes through, the first ones of
     /// [`Neighborhood::levels`].
     pub levels: u32,
     /// Climbing, iterated and variable search: not 0 to go to the first improving neighbour instead of the best.
     pub first: u32,
-    /// Not 0, at a restart of tabu search: the *mate* of a walk is the walk this many numbers after it, in a circle. The walk goes
-    /// on from a child of its own best solution and its mate's.
+    /// Not 0, at a restart of tabu search (with `rival_bit`) on a problem with [`Problem::CROSSES`]: the *mate* of a walk is the
+    /// walk this many numbers after it, in a circle. The walk goes on from a child of its own best solution and its mate's.
     pub mate: u32,
     /// Best solutions that differ in at most this many places are alike. If a walk and its mate are alike, the walk restarts if its
     /// own is worse; else it goes on as without a mate.

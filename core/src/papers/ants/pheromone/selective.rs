@@ -14,7 +14,7 @@ use crate::team::{Slots, Team};
 /// Most edges that a node remembers.
 pub const MOST_SLOTS: u32 = 32;
 
-/// Returns the words of a ring for `slots` edges: whole chunks.
+/// Returns the words, of 8 bytes, of a ring for `slots` edges: whole chunks.
 pub const fn stride(slots: u32) -> u32 {
     slots.next_multiple_of(CHUNK)
 }
@@ -27,7 +27,7 @@ pub struct Selective {
     pub edges: Slots<u64>,
     /// The slot of each node's ring that was filled last, with [`IS_FAR`]: n.
     pub tails: Slots<u32>,
-    /// Edges that a node remembers, at most [`MOST_SLOTS`].
+    /// Edges that a node remembers, from 1 to [`MOST_SLOTS`].
     pub slots: u32,
     /// The trail of all other edges.
     pub lowest: f32,
