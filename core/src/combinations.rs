@@ -51,6 +51,14 @@ fn triangle(index: u64) -> (u32, u32) {
 
 /// Returns the pair (i, j), i < j, with number `index` among the pairs of `n` positions; for `index` < [`pairs`]`(n)`, else any
 /// numbers.
+///
+/// ```
+/// use antwarp_core::combinations::{pair, pair_index};
+///
+/// // (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)
+/// assert_eq!(pair(4, 3), (1, 2));
+/// assert_eq!(pair_index(4, 1, 2), 3);
+/// ```
 #[inline(always)]
 pub fn pair(n: u32, index: u64) -> (u32, u32) {
     let behind = pairs(n).wrapping_sub(1).wrapping_sub(index);

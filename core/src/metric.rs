@@ -159,6 +159,14 @@ impl TryFrom<u32> for Metric {
 ///
 /// A distance beyond the range of `i32` is clamped, and NaN coordinates give some number that is not negative: readers reject such
 /// instances.
+///
+/// ```
+/// use antwarp_core::metric::{Metric, distance};
+///
+/// let (a, b) = ([0.0, 0.0, 0.0], [3.0, 4.4, 0.0]);
+/// assert_eq!(distance(Metric::Euc2d, a, b), 5);
+/// assert_eq!(distance(Metric::Ceil2d, a, b), 6);
+/// ```
 #[inline(always)]
 pub fn distance(metric: Metric, a: [f64; 3], b: [f64; 3]) -> i32 {
     match metric {

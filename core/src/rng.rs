@@ -20,6 +20,15 @@ const fn fold(a: u32, b: u32) -> u32 {
 }
 
 /// The random numbers of one ant (chain, individual) in one iteration.
+///
+/// ```
+/// use antwarp_core::rng::Stream;
+///
+/// // With seed 1, in iteration 7, ant 3 draws its first node among 100: the same one whenever it is asked for.
+/// let first = Stream::new(1, 7, 3).step(0).below(0, 100);
+/// assert!(first < 100);
+/// assert_eq!(first, Stream::new(1, 7, 3).step(0).below(0, 100));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     low: u32,

@@ -121,6 +121,24 @@ const SWAPPED: u32 = 2;
 const BOTH_TURNED: u32 = 3;
 
 /// A small tour, its team's memory, and what it reads.
+///
+/// ```
+/// use antwarp_core::lin_kernighan::small::{Flat, Place, Plan, Small, neighbors, words};
+/// use antwarp_core::team::Serial;
+///
+/// // Three rows of four places.
+/// let places: Vec<Place> = (0..12).map(|i| Place((i % 4) as f32 * 1e8, (i / 4) as f32 * 1e8)).collect();
+/// let plan = Plan { seed: 1, kicks: 10, segment: 50, temperature: 0.0, padding: 0 };
+/// let mut memory = vec![0u64; words(12, neighbors(12)).div_ceil(2) as usize];
+/// // SAFETY: there are 12 places and enough memory, which nobody else uses.
+/// let (length, tour) = unsafe {
+///     let small = Small::new(12, (Flat { places: places.as_ptr() }, false), memory.as_mut_ptr().cast());
+///     let length = small.search(Serial, plan, |_| false);
+///     (length, (0..12).map(|at| small.best().get(at)).collect::<Vec<u16>>())
+/// };
+/// // No edge is shorter than 1e8.
+/// assert!(tour.len() == 12 && length >= 1_200_000_000);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Small<D: Distance> {
     n: u32,

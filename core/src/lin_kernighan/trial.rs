@@ -202,11 +202,11 @@ impl Queue {
     }
 }
 
-/// Runs trial `trial` of a round, from 0, on a tour and stores its change. Every member calls this with the same values; others see
-/// the change after the next barrier. `stream` is that of the run's seed, the round's number and the tour's number.
+/// Runs trial `trial` of a round, from 0, on a tour and stores its change. Every member calls this with the same values; the whole
+/// change is visible after the next barrier. `stream` is that of the run's seed, the round's number and the tour's number.
 ///
-/// The change is empty if the tour did not get shorter, or, after a kick, got longer by more than [`tolerance`] allows; also if the
-/// trial ended with the tour that it started with.
+/// The change is empty if the outcome is the tour as it was, or is not kept: without a kick, it must be shorter; after a kick, it
+/// may be longer by what [`tolerance`] allows.
 ///
 /// # Safety
 /// The tour is as [`Tour`] says; `memory` has [`WORDS`] words at a multiple of 8 bytes that belong to this team, which has one

@@ -13,7 +13,17 @@ const ROUNDS_OF_TINY: u32 = 12;
 const TINY: u32 = 2;
 
 /// A random permutation of 0 .. n: a Feistel network on the smallest square power of two that is not less, applied again while the
-/// result is out of range.
+/// result is out of range (J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
+///
+/// ```
+/// use antwarp_core::papers::genetic::Shuffle;
+/// use antwarp_core::rng::Stream;
+///
+/// let shuffle = Shuffle::new(Stream::new(1, 0, 0), 10);
+/// let mut all: Vec<u32> = (0..10).map(|i| shuffle.at(i)).collect();
+/// all.sort();
+/// assert!(all.into_iter().eq(0..10));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     stream: Stream,

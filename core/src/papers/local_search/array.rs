@@ -48,6 +48,21 @@ impl Stretch {
 }
 
 /// See the [module](self). Between exchanges the two arrays are each other's inverse.
+///
+/// ```
+/// use antwarp_core::papers::local_search::ArrayTour;
+/// use antwarp_core::team::{Serial, Slots};
+///
+/// let (mut order, mut position) = ([0u32, 1, 2, 3, 4], [0u32; 5]);
+/// // SAFETY: the nodes are a permutation, both edges have the same direction, and nobody else uses the arrays.
+/// unsafe {
+///     let tour = ArrayTour::new(5, Slots::of(&mut order), Slots::of(&mut position));
+///     tour.place_all(Serial);
+///     // The edges (0, 1) and (2, 3) are replaced by (0, 2) and (1, 3).
+///     tour.exchange(Serial, [0, 1, 2, 3]);
+///     assert_eq!((tour.next(0), tour.next(1)), (2, 3));
+/// }
+/// ```
 pub struct ArrayTour<I> {
     n: u32,
     order: Slots<I>,
