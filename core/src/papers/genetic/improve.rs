@@ -10,7 +10,7 @@ use crate::rng::Draws;
 use crate::team::{Slots, Team};
 
 /// Shortens a tour by three moves, each the best one if it is a gain: of a node of the first window to after a node of the second;
-/// of two edges, one from each window; and of two edges, one from the first window and one at most a window's width away from it.
+/// of two edges, one from each window; and of two edges, one from the first window and one that is 2 to `width` + 1 places away.
 /// Returns the gain, 0 if there is none; the same on every member, all of which call this. It uses items 0 and 1 of `draws`.
 ///
 /// # Safety

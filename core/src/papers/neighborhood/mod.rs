@@ -34,7 +34,7 @@ use crate::team::{Slots, Team};
 pub struct Walk<E> {
     /// The solution.
     pub solution: Slots<E>,
-    /// Iterations that the tabu list remembers, [`Neighborhood::traces`] of them; none in a search without a tabu list.
+    /// The tabu list, [`Neighborhood::traces`] words; none in a search without a tabu list.
     pub traces: Slots<u32>,
     /// The problem's notes about the solution, owned by the team.
     pub notes: *mut u8,
@@ -206,7 +206,7 @@ pub trait Neighborhood: Copy {
     ) {
     }
 
-    /// Returns how many iterations the tabu list remembers: its words of 4 bytes.
+    /// Returns the words, of 4 bytes, of the tabu list: iterations until which things are tabu, and in [`Crowns`] also the points.
     fn traces(&self) -> u32;
 
     /// Returns the tabu list's verdict on a move.

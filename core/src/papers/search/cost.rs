@@ -10,7 +10,7 @@ pub trait Cost: Copy + PartialOrd + Send + Sync + 'static {
     fn bits(self) -> u64;
     /// Returns the cost with these [`bits`](Cost::bits).
     fn from_bits(bits: u64) -> Self;
-    /// Returns by how much it is larger than `other`.
+    /// Returns by how much it is larger than `other`, rounded; negative if it is smaller.
     fn above(self, other: Self) -> f32;
     /// Returns whether two costs of the same solution, computed in different ways, agree: exactly, or up to rounding.
     fn agrees(self, other: Self) -> bool;

@@ -40,7 +40,8 @@ pub struct WalkRules {
     pub seed: u64,
     /// A walk stops at a cost whose [`Cost::key`] is not larger.
     pub target: u64,
-    /// The batch ends before this iteration.
+    /// The batch ends before this iteration. In tabu search, this, the words of the tabu list and the longest tenure must add up to
+    /// less than 2^32.
     pub end: u64,
     /// Annealing: iterations from the first temperature to the last, after which the cycle repeats; 0 counts as 1.
     pub cooling: u64,

@@ -43,8 +43,8 @@ pub struct MatrixTrails<I> {
     pub all: Slots<f32>,
     /// Number of nodes.
     pub n: u32,
-    /// n rows of [`FAR`] words: the number of non-candidates that best tours have gone to from a node, and the first of these. Only
-    /// the trails to these can differ from the initial trail.
+    /// n rows of [`FAR`] words: the number of non-candidates that best tours have gone to from a node, counted up to [`FAR`], and
+    /// the first of these. Only the trails to these can differ from the initial trail.
     pub far: Slots<u32>,
 }
 
