@@ -246,7 +246,7 @@ pub struct WalkArgs {
     pub rules: search::WalkRules,
     /// The layout of a replica.
     pub layout: search::Layout,
-    /// Bytes that a walk's blocks share, at least [`Problem::common`](crate::papers::problem::Problem::common).
+    /// Bytes that a walk's blocks share: [`Problem::common`](crate::papers::problem::Problem::common), up to a multiple of 16.
     pub common: u64,
     /// Blocks per walk; the grid has this many for each walk.
     pub parts: u32,
@@ -287,7 +287,27 @@ const _: () = {
 };
 
 /// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order. `In<T>`: not written
-/// during the launch; `InOut<T>`: written by the kernel. Node ids are bytes here: the instance's name gives their width.
+/// during the launch; `InOut<T>`: written by the kernel. Node ids are bytes here: the kernel's name gives their width.
+///
+/// What buffers hold, unless the family says otherwise. Rows follow each other; what a variant does not need may be null.
+///
+/// - `points` n points (x, y, z), or `matrix` n x n distances if `metric` is `BY_MATRIX`; `places` n
+///   places of the kernel's geometry.
+/// - `memory`, where it is not shared memory: `args.memory` bytes for each team of the grid, or for each ant that goes step by
+///   step.
+/// - Ants: `lists` n x `k` and `reserves` n x `reserve` ids, nearest first; links, `best_tour` and `restart_tour` n; `tours` n ids,
+///   `costs` and `gains` one number for each tour.
+/// - Trails of MAX-MIN Ant System: as `pheromone::Tables`; in candidate lists n x `k`.
+/// - Trails of Ant Colony System: `heuristic` n x `k`; `trails` and `tails` the trails and nothing of `CandidateTrails`, the edges
+///   and tails of `Selective`, or of `MatrixTrails` the candidates' trails, then the matrix, and `far`. `arrivals` is 1 number.
+/// - Populations: as `genetic::Population`; `gains` one for each child.
+/// - Passes of best improvement: `lists` n x `k`; `ranks` one for each of `blocks`; `proposals` n `Proposal`s; `claims` and tours
+///   n numbers.
+/// - Walks: as `search::Bank`; `memory` the layout's bytes for each block, `common` the scalar's for each walk; `slots` 1 + 6
+///   `parts` numbers for each walk, of which the first is a multiple of `parts`.
+/// - Trials: `lists` and `near` n x `k`, the same for all tours; `started` 1; `partials` one for each block; the others
+///   for each of `chains` tours in turn: `gain` and `count` `trials` numbers, `cuts` `MAX_SEGMENTS` times as many triples,
+///   `merged`, `costs` and `arrivals` 1, and the arrays of `Tour` and `MergeBoard`.
 #[macro_export]
 macro_rules! with_kernel_families {
     ($then:ident) => {
