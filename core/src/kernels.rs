@@ -289,10 +289,10 @@ const _: () = {
 /// Calls macro `$then` with every kernel family: its name, its scalars, and its pointer parameters in order. `In<T>`: not written
 /// during the launch; `InOut<T>`: written by the kernel. Node ids are bytes here: the kernel's name gives their width.
 ///
-/// What buffers hold, unless the family says otherwise. Rows follow each other; what a variant does not need may be null.
+/// What buffers hold, unless the family says otherwise. Rows follow each other; what a variant does not use may be empty.
 ///
-/// - `points` n points (x, y, z), or `matrix` n x n distances if `metric` is `BY_MATRIX`; `places` n
-///   places of the kernel's geometry.
+/// - `points` n points (x, y, z), or `matrix` n x n distances if `metric` is `BY_MATRIX`; `places` n places of the kernel's
+///   geometry.
 /// - `memory`, where it is not shared memory: `args.memory` bytes for each team of the grid, or for each ant that goes step by
 ///   step.
 /// - Ants: `lists` n x `k` and `reserves` n x `reserve` ids, nearest first; links, `best_tour` and `restart_tour` n; `tours` n ids,

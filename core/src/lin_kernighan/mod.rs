@@ -35,7 +35,7 @@ pub(crate) fn removed(ahead: i32) -> i64 {
 /// A constant, closed, undirected tour of nodes 0 to n - 1, and the near neighbours of each node. Positions are counted from 0.
 #[derive(Clone, Copy)]
 pub struct Tour<G: Geometry> {
-    /// Number of nodes, at least 8 and less than 2^29; more than 12 if any edge is [`FIXED`].
+    /// Number of nodes, at least 8 and less than 2^29; for kicks, more than 12 if any edge is [`FIXED`].
     pub n: u32,
     /// Neighbours in a node's list, at least 1.
     pub k: u32,
