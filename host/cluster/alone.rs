@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Ended, Gathered, Voyage};
 use crate::engine::Voyager;
 
-/// All ranks, as seen by one of them.
+/// All ranks, as seen by one of them. `world.rs` says what the methods do where there is MPI.
 pub enum World {}
 
 impl World {

@@ -44,22 +44,27 @@ const PART: usize = 1 << 30;
 
 /// A request by the run of this rank.
 pub(super) enum Request {
+    /// Broadcasts the message that rank 0 gives, and replies with it.
     Share(Option<Vec<u8>>, Sender<Option<Vec<u8>>>),
     /// On rank 0: sends another rank its message.
     Deal(u32, Vec<u8>, Sender<()>),
     /// On the others: receives that message.
     Take(Sender<Vec<u8>>),
+    /// Starts to carry tours.
     Begin(Box<Voyage>),
+    /// The run is over. The reply comes once rank 0 has said good-bye; only rank 0 gets results.
     End {
         best: Option<Arc<Voyager>>,
         ended: Ended,
+        /// How long rank 0 waits for the others from now on; `None`: until they end.
         patience: Option<Duration>,
         reply: Sender<Option<Gathered>>,
     },
+    /// Ends the courier. The reply comes once MPI has ended.
     Leave(Sender<()>),
 }
 
-/// The place of a rank.
+/// The place of a rank; see the methods of [`World`](super::World) with these names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub rank: u32,
@@ -108,7 +113,8 @@ const TAGS: [Tag; 10] = [
     Tag::Deal,
 ];
 
-/// Starts MPI and serves requests until the process leaves.
+/// Starts MPI, tells the place of this rank, and serves requests until the process leaves. If MPI does not start, `ready` is dropped
+/// unused.
 pub(super) fn run(requests: &Receiver<Request>, ready: &Sender<Place>) {
     // This is MPI's main thread: no other thread calls MPI.
     let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else { return };

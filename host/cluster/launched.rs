@@ -5,7 +5,7 @@
 pub struct Launched {
     /// Its number, from 0.
     pub rank: u32,
-    /// The number of processes.
+    /// The number of processes, at least 2.
     pub size: u32,
 }
 

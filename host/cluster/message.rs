@@ -7,6 +7,7 @@ use crate::solver::checkpoint::Part;
 /// A status report of a rank to rank 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
+    /// The cost of its best tour so far and, once its run is over, the number of tours that it built.
     pub best: Ended,
     /// Whether the run is over.
     pub is_over: bool,
@@ -14,7 +15,7 @@ pub(super) struct News {
     pub traffic: Traffic,
 }
 
-/// Amounts sent between ranks.
+/// What a rank sent and received since the start; see [`Facts`](super::Facts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
     pub tours_sent: u64,
@@ -26,6 +27,7 @@ pub(super) struct Traffic {
 const NUMBERS: usize = 6;
 
 impl News {
+    /// Encodes the report as [`NUMBERS`] little-endian numbers of 8 bytes.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let Traffic { tours_sent, tours_received, bytes_sent } = self.traffic;
         let cost = self.best.cost.unwrap_or(i64::MAX) as u64;
@@ -33,6 +35,7 @@ impl News {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
+    /// The inverse of [`News::to_bytes`]; `None` if the number of bytes is wrong.
     pub(super) fn of(bytes: &[u8]) -> Option<News> {
         let (numbers, rest) = bytes.as_chunks::<8>();
         let numbers: [u64; NUMBERS] =
@@ -44,7 +47,7 @@ impl News {
     }
 }
 
-/// Encodes a tour as bytes: its island, its length, its nodes.
+/// Encodes a tour as little-endian bytes: its island (4 bytes), its cost (8 bytes), its nodes (4 bytes each).
 pub(super) fn from_voyager(voyager: &Voyager) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 4 * voyager.tour.len());
     bytes.extend(voyager.from.to_le_bytes());
@@ -53,7 +56,7 @@ pub(super) fn from_voyager(voyager: &Voyager) -> Vec<u8> {
     bytes
 }
 
-/// The inverse of [`from_voyager`].
+/// The inverse of [`from_voyager`]; `None` if the number of bytes is wrong. The tour may still be invalid.
 pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
     let (from, rest) = bytes.split_first_chunk()?;
     let (cost, rest) = rest.split_first_chunk()?;
@@ -66,8 +69,8 @@ pub(super) fn to_voyager(bytes: &[u8]) -> Option<Voyager> {
     })
 }
 
-/// Encodes an answer as bytes: their number, whether it is the last one, and its state. A state for which memory is short is left
-/// out.
+/// Encodes an answer: the number of all its bytes (8 bytes), whether it is the last one (1 byte), and its state. A state for which
+/// memory is short is left out.
 pub(super) fn from_answer(answer: &Answer) -> Vec<u8> {
     let part = answer.part.as_ref().and_then(|part| part.to_bytes().ok()).unwrap_or_default();
     let length = (size_of::<u64>() + 1 + part.len()) as u64;

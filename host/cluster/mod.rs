@@ -44,15 +44,15 @@ pub struct Voyage {
     pub post: Arc<Post>,
     /// Which ranks tours are sent to.
     pub topology: Topology,
-    /// Whether tours are exchanged at all: not in a run that must be reproducible.
+    /// Whether tours are exchanged, and a target ends all ranks: not in a run that must be reproducible.
     pub exchanges: bool,
-    /// All ranks end once there is a tour this short.
+    /// An internal cost: if tours are exchanged, all ranks end once one of them has a tour this short.
     pub target: Option<i64>,
     /// The user's interrupt of this rank. That of rank 0 ends all ranks.
     pub interrupt: Arc<AtomicBool>,
-    /// Ends the run of this rank.
+    /// The courier sets it to end the run of this rank.
     pub hurry: Arc<AtomicBool>,
-    /// On rank 0: receives every better tour of any rank.
+    /// On rank 0: receives each new best tour that reaches rank 0, from any rank. Of two equal ones, that of the lower rank is better.
     pub better: Option<Sender<Arc<Voyager>>>,
     /// The checkpoints of the run, if there are any.
     pub ledger: Option<Ledger>,
@@ -60,7 +60,7 @@ pub struct Voyage {
 
 /// What a courier does for checkpoints: rank 0 writes them, and the others send it the states of their runs.
 pub enum Ledger {
-    /// On rank 0: the recorders of the other ranks, in their order.
+    /// On rank 0: the recorders of the other ranks, from rank 1 on.
     Kept(Vec<Recorder>),
     /// On the others.
     Sent {
@@ -82,7 +82,7 @@ pub struct Answer {
 /// How a rank's run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Length of its best tour; `None` if it has no tour.
+    /// Internal cost of its best tour; `None` if it has no tour.
     pub cost: Option<i64>,
     /// Number of tours it built.
     pub tours: u64,
@@ -90,7 +90,7 @@ pub struct Ended {
 
 /// The results of all ranks that rank 0 has at the end.
 pub struct Gathered {
-    /// The best tour of any rank that reported in time.
+    /// The best tour of any rank that reported in time, and the rank that found it; `None` if there is no tour.
     pub best: Option<Arc<Voyager>>,
     /// Tours built by all ranks.
     pub tours: u64,
@@ -109,15 +109,15 @@ pub struct Facts {
     pub topology: Topology,
     /// The rank that found the tour.
     pub best_rank: u32,
-    /// Tours sent between ranks during the run.
+    /// Tours that all ranks sent to their neighbours during the run; those that rank 0 requested are not counted.
     pub tours_sent: u64,
-    /// Tours that arrived.
+    /// Those of them that arrived.
     pub tours_received: u64,
-    /// Bytes of all messages of all ranks, except for the instance.
+    /// Bytes of all messages of all ranks during the run, without the [`Orders`] and the checkpoints that were dealt before it.
     pub bytes_sent: u64,
-    /// The same per second.
+    /// The same per second since rank 0 started to carry tours.
     pub bytes_per_second: f64,
-    /// Ranks that failed, or did not report in time at the end.
+    /// Ranks that have no tour, or did not report in time at the end.
     pub lost: u32,
 }
 
@@ -134,10 +134,10 @@ impl std::fmt::Display for Facts {
     }
 }
 
-/// How long rank 0 waits for others once its own run is over: with a time limit, all ranks end at the same time.
+/// How long after the time limit rank 0 still waits for others, which should have ended by then. Without a limit it waits for their ends.
 pub const LATE: Duration = Duration::from_secs(10);
 
-/// Joins the other ranks; `None` for a single process.
+/// Joins the other ranks, which all have to do so; `None` for a single process. To be called once.
 ///
 /// # Errors
 /// If there are others, but this program cannot communicate with them.

@@ -17,7 +17,7 @@ pub struct Orders {
     pub instance: Instance,
     /// The algorithm of rank 0.
     pub algorithm: Algorithm,
-    /// The initial tours.
+    /// The initial tours of rank 0, one after the other.
     pub initial: Option<Vec<u32>>,
     /// When to stop; each rank has its own clock.
     pub limits: Limits,

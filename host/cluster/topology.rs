@@ -17,7 +17,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Returns the ranks, out of `size`, that a rank sends to.
+    /// Returns the ranks below `size` that a rank sends to, in ascending order and without the rank itself.
     pub fn neighbors(self, rank: u32, size: u32) -> Vec<u32> {
         let others =
             |ranks: Vec<u32>| ranks.into_iter().filter(|&other| other < size && other != rank).collect();
@@ -28,7 +28,7 @@ impl Topology {
         }
     }
 
-    /// Returns its name.
+    /// Returns its name, as on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Topology::Ring => "ring",

@@ -18,7 +18,7 @@ pub struct World {
 }
 
 impl World {
-    /// Starts the courier, which starts MPI.
+    /// Starts the courier, which starts MPI, together with all other ranks.
     ///
     /// # Errors
     /// If that fails, or the ranks do not see each other.
@@ -39,7 +39,7 @@ impl World {
         Err(format!("{size} ranks were started, but MPI reports {}: {how}", world.place.size))
     }
 
-    /// Returns the number of this process.
+    /// Returns the number of this process, from 0.
     pub fn rank(&self) -> u32 {
         self.place.rank
     }
@@ -49,13 +49,13 @@ impl World {
         self.place.size
     }
 
-    /// Returns its number among the processes of its machine.
+    /// Returns its number, from 0, among the processes of its machine.
     pub fn local(&self) -> u32 {
         self.place.local
     }
 
-    /// Returns the number of processors reserved for it: those it may run on, divided among the ranks that may run on the same
-    /// ones.
+    /// Returns the number of processors reserved for it, at least 1: those it may run on, divided among the ranks that may run on the
+    /// same ones.
     pub fn threads(&self) -> u32 {
         self.place.threads
     }
@@ -65,7 +65,8 @@ impl World {
         self.requests.send(request(reply)).ok().map(|()| answer)
     }
 
-    /// Broadcasts the message of rank 0 to all ranks, and returns it; `None` if it has none, and all should leave.
+    /// Broadcasts the message of rank 0 to all ranks, and returns it; `None` if it has none, or if MPI fails: then all should leave.
+    /// Every rank calls it once and waits for the others; those other than rank 0 give `None`.
     pub fn share(&self, bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
         self.ask(|reply| Request::Share(bytes, reply))?.recv().ok()?
     }
@@ -76,24 +77,25 @@ impl World {
         sent.into_iter().for_each(|sent| _ = sent.recv());
     }
 
-    /// On the others: returns the message of rank 0 to this rank; empty if MPI fails.
+    /// On the others: waits for the message of rank 0 to this rank, and returns it; empty if MPI fails.
     pub fn dealt(&self) -> Vec<u8> {
         self.ask(Request::Take).and_then(|dealt| dealt.recv().ok()).unwrap_or_default()
     }
 
-    /// Starts to carry tours.
+    /// Starts to carry tours. Every rank calls it once, after [`World::share`].
     pub fn begin(&self, voyage: Voyage) {
         let _ = self.requests.send(Request::Begin(Box::new(voyage)));
     }
 
-    /// Ends the run of this rank, with its best tour. Rank 0 waits for the others, for at most `patience`, and gets their results.
-    /// The others wait until they are no longer needed.
+    /// Ends the run that [`World::begin`] started, with its best tour. Rank 0 waits for the others and gets their results; after
+    /// `patience`, if it is given, it waits only for a tour that it has requested. The others wait until rank 0 needs them no longer,
+    /// and get `None`.
     pub fn end(&self, best: Option<Voyager>, ended: Ended, patience: Option<Duration>) -> Option<Gathered> {
         let best = best.map(Arc::new);
         self.ask(|reply| Request::End { best, ended, patience, reply })?.recv().ok()?
     }
 
-    /// Leaves the other ranks. If rank 0 leaves before the end, all ranks end.
+    /// Leaves the other ranks, for good: no other method may be called afterwards. If rank 0 leaves before the end, all ranks end.
     pub fn leave(&self) {
         let Some(gone) = self.ask(Request::Leave) else { return };
         if self.rank() == 0 {
