@@ -53,12 +53,12 @@ pub fn display() -> Option<MutexGuard<'static, Display>> {
     DISPLAY.as_ref().map(|display| display.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Writes a line; returns false if there is no terminal.
+/// Writes a line, to which it adds the line break, as [`Display::write`] does; returns false if there is no terminal.
 pub fn tell(line: &str) -> bool {
     display().map(|mut display| display.write(&format!("{line}\n"))).is_some()
 }
 
-/// Returns whether the standard output is the same terminal.
+/// Returns whether the standard output is the same terminal as the standard error.
 pub fn is_stdout() -> bool {
     let device = |stream: BorrowedFd<'_>| fstat(stream).map(|file| file.st_rdev);
     is_there() && io::stdout().is_terminal() && device(io::stdout().as_fd()) == device(io::stderr().as_fd())
@@ -72,7 +72,7 @@ pub fn target() -> ProgressDrawTarget {
     }
 }
 
-/// Waits until the terminal has taken everything: for as long as that takes if it `waits`, else only while it takes something.
+/// Waits until the terminal has taken everything: for as long as that takes if `waits`, else only while it goes on taking output.
 pub fn settle(waits: bool) {
     if !waits {
         while display().is_some_and(|mut display| display.takes_more()) {}
@@ -98,7 +98,7 @@ impl Display {
         Some(Display { file, pending: Vec::new(), frame: Vec::new() })
     }
 
-    /// Writes a text after what is pending, and waits for the terminal a little.
+    /// Writes a text after what is pending, and waits up to [`PATIENCE`] for the terminal. What that has not taken stays pending.
     pub fn write(&mut self, text: &str) {
         let frame = mem::take(&mut self.frame);
         self.pending.extend(frame.into_iter().chain(text.bytes()));
@@ -123,7 +123,8 @@ impl Display {
         }
     }
 
-    /// Writes what is pending, and waits for the terminal for so long. Returns whether all is written.
+    /// Writes what is pending, then the last frame, and waits for the terminal for up to `patience`. Returns whether all is written; also
+    /// if the terminal is gone.
     pub fn flush(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         loop {

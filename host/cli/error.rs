@@ -22,11 +22,11 @@ pub const UNEXPECTED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Exit status if an input cannot be used.
 pub const INPUT: u8 = 3;
-/// Exit status if the backend is unavailable or failed.
+/// Exit status if the backend is unavailable or failed, or if threads or memory are short.
 pub const BACKEND: u8 = 4;
 /// Exit status if an output cannot be written.
 pub const OUTPUT: u8 = 5;
-/// Exit status if a tour is invalid.
+/// Exit status of `check` if a tour is invalid or a certificate proves nothing.
 pub const INVALID_TOUR: u8 = 6;
 /// Exit status if a tour has a forbidden pair.
 pub const FORBIDDEN: u8 = 7;
@@ -35,28 +35,28 @@ pub const UNPROVEN: u8 = 8;
 /// Exit status after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
-/// An error that ends a command early.
+/// An error that ends a command early. Messages have no `antwarp:` before them; settings are named in backticks.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line asks for something impossible.
+    /// The command line asks for something impossible, or for too little time to have a result.
     #[error("{0}")]
     Usage(String),
     /// An input is unreadable or invalid.
     #[error(transparent)]
     Input(InstanceError),
-    /// An input is valid but cannot be used here.
+    /// An input is valid but cannot be used for this.
     #[error("{0}")]
     Unusable(String),
     /// The solver could not produce a tour.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// A backend is unavailable.
+    /// A backend is unavailable, or failed in a bench that uses it without a solver.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// The backend failed during the run; the best tour until then was returned.
+    /// The backend failed during the run; the best tour until then was returned. Or it failed at the end, when the population was saved.
     #[error("{0}\nThe result is the best tour until then.")]
     CutShort(String),
-    /// An allocation failed, and the run ended early.
+    /// An allocation failed, and the run ended early with the tour that it had.
     #[error(
         "main memory ran out, and the run ended early with the best tour so far: allow more memory, or use a smaller instance"
     )]
@@ -64,7 +64,7 @@ pub enum Error {
     /// The system cannot start a thread that is needed.
     #[error("cannot start a thread: {0}; raise the limits (`ulimit -u`, `ulimit -v`), or end other programs")]
     NoThread(io::Error),
-    /// The backend failed in a run of a bench; that run is not counted.
+    /// A run of a bench failed, which is not counted, or was killed; or there is not enough memory for a bound.
     #[error("{0}")]
     RunFailed(String),
     /// An output file cannot be written.
@@ -75,27 +75,27 @@ pub enum Error {
         /// The message of the operating system.
         cause: String,
     },
-    /// An output cannot be written, but the tour was kept elsewhere.
+    /// An output cannot be written, and neither can any other that holds the tour or the solution, which was saved elsewhere if possible.
     #[error("{first}\n{place}")]
     Rescued {
         /// What failed.
         first: Box<Error>,
-        /// Where the tour is.
+        /// A sentence that says where the tour is, or that it could not be saved.
         place: String,
     },
-    /// The standard output cannot be written.
+    /// The standard output cannot be written, or was closed from the start.
     #[error("cannot write to the standard output: {0}")]
     Stdout(io::Error),
-    /// A tour is invalid. The error holds the message, unless that has been printed.
+    /// `check`: a file was read, but what is in it is not a tour of the instance.
     #[error(transparent)]
     InvalidTour(InstanceError),
-    /// A tour does not meet a requirement of the instance.
+    /// `check`: a tour does not meet a requirement of the instance, or a certificate proves nothing.
     #[error("{0}")]
     WrongTour(String),
-    /// A tour has forbidden pairs; it was written nevertheless.
+    /// A tour has forbidden pairs; `solve` and `search` have written it nevertheless.
     #[error("{0}")]
     Forbidden(String),
-    /// The messages have already been printed.
+    /// All messages have been printed; what is left is the exit status. It is 0 for help.
     #[error("")]
     Printed(u8),
     /// Something that should be impossible.
@@ -104,7 +104,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the exit status that reports it.
+    /// Returns the exit status that reports it; 0 if the reader of the standard output has closed the pipe.
     pub fn status(&self) -> u8 {
         match self {
             Error::Usage(_) => USAGE,
@@ -137,7 +137,7 @@ impl Error {
         }
     }
 
-    /// Prints the message for the user. Returns the exit status.
+    /// Prints the message for the user on the standard error, with settings named as options. Returns the exit status.
     pub fn print(self) -> u8 {
         let status = self.status();
         let text = match self {
@@ -154,7 +154,7 @@ impl Error {
     }
 }
 
-/// Returns the error unchanged on the first of several processes that all meet it; the others stay quiet.
+/// Returns the error of a single process unchanged, as on rank 0 of several that all meet it; on the others see [`quiet`].
 pub fn once(error: Error) -> Error {
     match launched() {
         Some(place) if place.rank > 0 => quiet(error.status()),
@@ -165,7 +165,7 @@ pub fn once(error: Error) -> Error {
 /// How long a process that stays quiet lives on: as soon as one has failed, `mpirun` kills the others, even the one that speaks.
 const FIRST_SPEAKS: Duration = Duration::from_secs(1);
 
-/// Returns the error of a process other than the first one, once the first has had time to print it.
+/// Returns an error with this status that prints nothing, for ranks other than 0. First waits a second, in which rank 0 prints its own.
 pub fn quiet(status: u8) -> Error {
     std::thread::sleep(FIRST_SPEAKS);
     Error::Printed(status)

@@ -49,9 +49,9 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub enum Outcome {
     /// Everything was done.
     Done,
-    /// An interrupt came; the best result until then was written.
+    /// An interrupt came; the best result until then, if there was one, was written.
     Interrupted,
-    /// The best tour was written, but it was not proven in time that no other is shorter.
+    /// `solve --prove`: the best tour was written, but it was not proven in time that no other is shorter.
     Unproven,
 }
 
@@ -105,13 +105,15 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// Runs the command that the process was started with.
+/// Runs the command that the process was started with; see [`run_as`].
 pub fn run() -> ExitCode {
     ExitCode::from(run_as(std::env::args_os()))
 }
 
-/// Runs a command line, whose first word is the name of the program, as a process of its own would: reports errors and panics, and
-/// ends gracefully after Ctrl-C. Returns the exit status.
+/// Runs a command line, whose first word is the name of the program, as a process of its own would: reports errors and panics on the
+/// standard error, and ends gracefully after Ctrl-C. Returns the exit status, which `antwarp --help` explains.
+///
+/// Call it once in a process: it replaces the panic hook, and commands set signal handlers and start threads for good.
 pub fn run_as(line: impl IntoIterator<Item = OsString>) -> u8 {
     let line: Vec<OsString> = line.into_iter().collect();
     std::panic::set_hook(Box::new(report_panic));
@@ -138,10 +140,12 @@ fn run_line(line: &[OsString]) -> u8 {
     status
 }
 
-/// Runs the command given by a command line, whose first word is the name of the program.
+/// Runs the command given by a command line, whose first word is the name of the program. Errors are returned, and not printed; panics
+/// are not caught. Commands that set signal handlers or start threads, which most do, run only once in a process.
 ///
 /// # Errors
-/// The error that the command ends with. Mistakes in the line itself are printed, as is any help it asks for.
+/// The error that the command ends with. Mistakes in the line itself are printed, as is any help or version it asks for; then it is
+/// [`Error::Printed`] with the status, which is 0 for help.
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let line: Vec<OsString> = line.into_iter().collect();
     let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
@@ -190,7 +194,11 @@ fn given(matches: &ArgMatches) -> Vec<String> {
     matches.ids().map(clap::Id::as_str).filter(is_given).map(str::to_owned).collect()
 }
 
-/// Parses a line that a bench made as the command line of a command. Also returns the ids of its options. Errors are printed.
+/// Parses a line that a bench made, without the name of the program, as the options of a command. Also returns the ids of those that it
+/// has.
+///
+/// # Errors
+/// If it is wrong; the message has been printed.
 fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result<(A, Vec<String>)> {
     let command = A::augment_args(clap::Command::new(command)).no_binary_name(true);
     let read = command.try_get_matches_from(line).and_then(|matches| {

@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use crate::memory;
 use crate::solver::{Algorithm, Placement, placement};
 
-/// Maximum number of numbers in the file of a run, most of which are its tour; also in a file of settings, which it can be.
+/// Maximum number of numbers in a file of `solve --json`, most of which are its tour; and in a file of `--config`, which can be one.
 pub const MOST_NUMBERS: u64 = 1 << 24;
 
 /// Where to compute.
@@ -34,19 +34,25 @@ pub struct MachineArgs {
 /// The share of a machine that one of several processes on it has; by default, the whole machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// Its number among them, which chooses a GPU.
+    /// Its number among them, from 0, which chooses a GPU.
     pub local: u32,
-    /// CPU threads, unless another number is requested.
+    /// CPU threads, unless another number is requested; `None` for the whole machine.
     pub threads: Option<u32>,
 }
 
 impl MachineArgs {
-    /// Starts the CPU threads; must be called before anything uses them.
+    /// Starts the CPU threads; must be called once, before anything uses them.
+    ///
+    /// # Errors
+    /// As [`start_threads`].
     pub fn start_threads(&self) -> Result<()> {
         start_threads(self.threads, self.share.threads)
     }
 
-    /// Opens the backend. If no GPU can be used although one was searched for, prints a line that says why.
+    /// Opens the backend. If no GPU can be used although one was searched for, prints a line that says why, unless `quiet`.
+    ///
+    /// # Errors
+    /// If GPUs are asked for and cannot be used, or are named for a run on CPU threads.
     pub fn open(&self, quiet: bool) -> Result<Backend> {
         if self.backend == Choice::Cpu && self.gpus != Gpus::All {
             return Err(Error::Usage("--gpus has no effect: this run uses CPU threads".into()));
@@ -62,13 +68,19 @@ impl MachineArgs {
         Ok(backend)
     }
 
-    /// Opens the backend for a run. If it uses CPU threads without being asked to, prints a line that says why.
+    /// Opens the backend for a run. If it uses CPU threads without being asked to, prints a line that says why, unless `quiet`.
+    ///
+    /// # Errors
+    /// As [`MachineArgs::open`] and [`placement`].
     pub fn open_for(&self, algorithm: &Algorithm, instance: &Instance, quiet: bool) -> Result<Backend> {
         self.open_at(placement(algorithm, instance, self.backend)?, quiet)
     }
 
     /// Opens the backend that was chosen, or GPUs if some are named and suit the run. If it is CPU threads without being asked for,
-    /// prints a line that says why.
+    /// prints a line that says why, unless `quiet`.
+    ///
+    /// # Errors
+    /// As [`MachineArgs::open`].
     pub fn open_at(&self, placement: Placement, quiet: bool) -> Result<Backend> {
         let is_asked = self.backend == Choice::Auto && self.gpus.are_named() && placement.suits_gpu;
         let placement = if is_asked { Placement::as_asked(Choice::Auto) } else { placement };
@@ -87,10 +99,10 @@ impl MachineArgs {
 /// Maximum number of CPU threads: far more than any processor has.
 const MOST_THREADS: u32 = 1024;
 
-/// Starts this many CPU threads; if not given, as many as this process's share, or else one per core.
+/// Starts this many CPU threads; if not given, as many as `RAYON_NUM_THREADS` says, or else this process's share, or else one per core.
 ///
 /// # Errors
-/// If the system cannot start that many.
+/// If that is more than [`MOST_THREADS`] or than the system can start, or if the threads have been started before.
 pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
     let by_name = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&count: &u32| count > 0);
     let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -120,7 +132,7 @@ pub enum Iterations {
 const MOST_ITERATIONS: u64 = 1 << 48;
 
 impl Iterations {
-    /// Returns the number of iterations for `n` nodes; at least 1.
+    /// Returns the number of iterations for `n` nodes. A multiple of the nodes is rounded, and at least 1.
     pub fn count(self, n: usize) -> u64 {
         match self {
             Iterations::Count(count) => count,
@@ -152,12 +164,18 @@ impl std::fmt::Display for Iterations {
     }
 }
 
-/// Parses a number of iterations that, unlike [`Iterations`], may also be 0.
+/// Parses a number of iterations that may also be 0, which text for [`Iterations`] alone may not.
+///
+/// # Errors
+/// What to give instead, if it is anything else.
 pub fn iterations_or_none(text: &str) -> std::result::Result<Iterations, String> {
     if text == "0" { Ok(Iterations::Count(0)) } else { text.parse() }
 }
 
-/// Parses a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds.
+/// Parses a time such as `10`, `1.5s` or `2m 30s`; a bare number is in seconds, and 0 is a time.
+///
+/// # Errors
+/// What to give instead, if it is anything else.
 pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let seconds: Option<f64> = text.strip_suffix('s').unwrap_or(text).trim().parse().ok();
     let time = match seconds {
@@ -167,7 +185,10 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
 }
 
-/// Parses a finite number: rejects `nan` and `inf`.
+/// Parses a finite number.
+///
+/// # Errors
+/// What to give instead, if it is anything else, such as `nan` or `inf`.
 pub fn finite(text: &str) -> std::result::Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "give a number".to_owned())
 }

@@ -13,7 +13,7 @@ use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueP
 use super::{Error, Result, display};
 use crate::instance::atomic_file::{self, Place};
 
-/// See the [module](self).
+/// Where a result goes; see the [module](self). Made from a path, it is the standard output for `-` and the system's names of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The standard output.
@@ -46,12 +46,18 @@ impl Output {
         *self == Output::Stdout
     }
 
-    /// Writes what `content` produces.
+    /// Writes what `content` produces: a file, which is replaced as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Output`] or [`Error::Stdout`], if it cannot be written.
     pub fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.begin(content).map(drop)
     }
 
-    /// Writes what `content` produces; returns a writer that appends to it.
+    /// Writes what `content` produces, as [`Output::write`] does; returns a writer that appends to it.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
     pub fn begin(
         &self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -66,7 +72,7 @@ impl Output {
         }
     }
 
-    /// Returns its path, if it is a file that can be replaced: no pipe or device.
+    /// Returns its path as given, if it is a file that can be replaced: no pipe or device.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Output::File(path) => matches!(atomic_file::place(path), Ok(Place::File(_))).then_some(path),
@@ -135,13 +141,19 @@ fn twice(name: &str) -> Error {
     Error::Usage(format!("{name} is given for two outputs: choose a different file for one of them"))
 }
 
-/// Writes the main result of a command to the standard output: a closed standard output is an error.
+/// Writes the main result of a command to the standard output.
+///
+/// # Errors
+/// If that cannot be written, or was closed from the start.
 pub fn deliver(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     check_stdout()?;
     print(content)
 }
 
-/// Writes to the standard output, after the messages until now.
+/// Writes to the standard output, after the messages until now. What is written to one that was closed from the start is lost.
+///
+/// # Errors
+/// If it cannot be written.
 pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     settle();
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -149,6 +161,9 @@ pub fn print(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(
 }
 
 /// Writes a line of a report to the standard output while other runs go on: the terminal is not waited for until [`settle`].
+///
+/// # Errors
+/// As [`print`].
 pub fn say(line: &str) -> Result<()> {
     if display::is_stdout() && display::tell(line) {
         return Ok(());
@@ -203,12 +218,12 @@ fn takes_output() -> bool {
     true
 }
 
-/// Holds the lines of [`tell`] from now on.
+/// Holds the lines of [`tell`] from now on, until [`release`].
 pub fn hold() {
     held().get_or_insert_default();
 }
 
-/// Returns the last line that is held.
+/// Returns the last line that is held; `None` if there is none, or lines are not held.
 pub fn last_held() -> Option<String> {
     held().as_ref()?.last().cloned()
 }

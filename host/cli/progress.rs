@@ -29,7 +29,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Creates a line for a run, or a view if one is wanted and the terminal can show it.
+    /// Creates a line for a run, or a view if one is wanted and the terminal can show it; neither if `quiet`.
     pub fn new((quiet, wants_view): (bool, bool), subject: Subject) -> ProgressLine {
         let (stop, instance) = (&subject.stop, subject.instance.clone());
         let (by_time, best_known, made) = (stop.time.is_some(), subject.known, subject.made);
@@ -57,7 +57,7 @@ impl ProgressLine {
         self.bar.set_message(self.message(progress));
     }
 
-    /// Shows the last progress of each of several runs that work at the same time, where there is room for that.
+    /// Shows in the view the last progress of each of several runs that work at the same time; `None` for one that has not reported.
     pub fn show_each(&self, runs: &[Option<Progress>]) {
         self.live.iter().for_each(|live| live.show_each(runs));
     }
@@ -101,7 +101,8 @@ impl ProgressLine {
     }
 }
 
-/// Creates a progress bar of this length, if it is known. It is drawn on the standard error, and hidden if that is not a terminal.
+/// Creates a progress bar of this length, if it is known, in the unit of the positions that the caller sets. It is drawn on the standard
+/// error, and hidden if that is not a terminal.
 pub fn bar(is_hidden: bool, length: Option<u64>) -> ProgressBar {
     let bar = match length {
         _ if is_hidden => ProgressBar::hidden(),

@@ -37,12 +37,19 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// Opens an instance, and prints a line that says what was read and how it was interpreted.
+    /// Opens an instance, given by its file or by the name of a generated one. Prints a line that says what was read and how it was
+    /// interpreted, and warnings about it.
+    ///
+    /// # Errors
+    /// [`Error::Input`](super::Error::Input), if it cannot be read.
     pub fn open(&self, path: &Path) -> Result<Instance> {
         self.open_quietly(path, false)
     }
 
-    /// Does the same; if `quiet`, prints neither that line nor warnings.
+    /// Does the same; if `quiet`, prints nothing.
+    ///
+    /// # Errors
+    /// As [`ReadingArgs::open`].
     pub fn open_quietly(&self, path: &Path, quiet: bool) -> Result<Instance> {
         let instance = Instance::open_with(path, &self.options())?;
         if !quiet {

@@ -28,7 +28,7 @@ pub trait Options: 'static {
     /// All of them.
     const ALL: &'static LazyLock<Vec<SettingOption>>;
 
-    /// Returns the option's help heading; `None`: the default one.
+    /// Returns the heading of the help that the option is under; `None`: the default one.
     fn heading(option: &SettingOption) -> Option<String>;
 }
 
@@ -63,12 +63,13 @@ impl SettingOption {
         self.users[0].1.kind
     }
 
-    /// Returns whether it is shown in the short help too.
+    /// Returns whether it is shown in the short help, too: if it is common for any of its users.
     pub fn is_common(&self) -> bool {
         self.users.iter().any(|(_, setting)| setting.is_common)
     }
 
-    /// Returns its help for the selected users. If its meaning differs between them, there is a line for each meaning.
+    /// Returns its help for the algorithms whose names are `is_asked` for. If its meaning differs between them, there is a line for each
+    /// meaning.
     pub fn help(&self, is_asked: impl Fn(&str) -> bool) -> String {
         let mut meanings: Vec<(Vec<&str>, String)> = Vec::new();
         for (declaration, setting) in self.users.iter().filter(|(user, _)| is_asked(user.name)) {
@@ -222,12 +223,15 @@ pub struct Given<O> {
 }
 
 impl<O> Given<O> {
-    /// Returns the value of an option, if it was given.
+    /// Returns the value of the option with this id, if it was given; null for a number that was given as the word for none.
     pub fn get(&self, id: &str) -> Option<&Value> {
         self.values.iter().find(|(other, _)| *other == id).map(|(_, value)| value)
     }
 
-    /// Rejects an option that has no effect with these settings, which are given as JSON.
+    /// Rejects options that have no effect with these settings, which are a JSON object of all settings of the declared algorithm.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for the first such option.
     pub fn refuse_unused(&self, declaration: &Declaration, settings: &Value) -> Result<()> {
         for (id, _) in &self.values {
             if let Some(condition) = declaration.option(id).and_then(|setting| setting.unmet(settings)) {

@@ -27,7 +27,11 @@ pub struct ShapeArgs {
 }
 
 impl ShapeArgs {
-    /// Gives an instance this shape, and rejects contradictions. Also returns the node where a tour starts.
+    /// Gives an instance this shape, in addition to its own fixed edges and forbidden pairs. Also returns the node of `--start`, from 0,
+    /// if it is given.
+    ///
+    /// # Errors
+    /// If a node does not exist, a file of edges cannot be read, or no tour can have this shape.
     pub fn apply(&self, instance: Instance) -> Result<(Instance, Option<u32>)> {
         let nodes = NodeNames::new(&instance);
         let node = |name: &Option<String>| name.as_ref().map(|name| nodes.node(name)).transpose();
@@ -46,6 +50,9 @@ impl ShapeArgs {
     }
 
     /// Rejects a start of closed tours, for commands to which it makes no difference.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for `--start` with neither `--open` nor `--end`.
     pub fn refuse_start_alone(&self) -> Result<()> {
         if self.start.is_none() || self.open || self.end.is_some() {
             return Ok(());
@@ -54,7 +61,7 @@ impl ShapeArgs {
         Err(Error::Usage(why))
     }
 
-    /// Returns the files that are read, each with a description.
+    /// Returns the existing files that `--fix` and `--forbid` name, each after a description.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let fixed = self.fix.iter().map(|text| ("a file of fixed edges", text));
         let given = fixed.chain(self.forbid.iter().map(|text| ("a file of forbidden edges", text)));

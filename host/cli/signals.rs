@@ -29,13 +29,18 @@ const ECHO: Duration = Duration::from_millis(500);
 /// Whether the interrupt came from the user, who can wait a moment for a better tour: a limit of processor time or memory cannot.
 static IS_PATIENT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Returns a flag that is set before the interrupt of [`watch`], if that comes from a signal.
+/// Returns a flag, the same for all callers. It is set before that of [`watch`] if a signal sets that, and stays false if a limit of
+/// processor time or memory does.
 pub fn is_patient() -> Arc<AtomicBool> {
     IS_PATIENT.clone()
 }
 
 /// From now on the first interrupt sets the returned flag and says what the command does then, as in "stopping with the best tour so
-/// far"; the second ends the process at once. Signals that the process was started to ignore, for example by `nohup`, stay ignored.
+/// far"; the second ends the process at once. Signals that the process was started to ignore, for example by `nohup`, stay ignored. The
+/// flag is also set shortly before a limit of processor time, and when memory runs out.
+///
+/// # Errors
+/// If no thread can be started for the handler, or if there is one already: a process calls this or [`end_at_once`], once.
 pub fn watch(stopping: &'static str) -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     patience::heed(&flag);
@@ -68,6 +73,9 @@ pub fn watch(stopping: &'static str) -> Result<Arc<AtomicBool>> {
 }
 
 /// From now on the first interrupt ends the process: for commands that have no result until they finish.
+///
+/// # Errors
+/// As [`watch`].
 pub fn end_at_once() -> Result<()> {
     handle(|| end())
 }

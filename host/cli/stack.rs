@@ -11,7 +11,10 @@ const LEAST: u64 = 2 << 20;
 #[cfg(unix)]
 const USUAL: usize = 8 << 20;
 
-/// Runs a function on the main thread or, if that thread's stack is limited (`ulimit -s`), on a thread with a larger stack.
+/// Runs a function on this thread, or, if the limit of stacks is low (`ulimit -s`), on a new thread with a larger one, and waits for it.
+///
+/// # Errors
+/// If such a thread cannot be started, or the function panics on it.
 pub fn with_room<R: Send>(run: impl FnOnce() -> R + Send) -> Result<R> {
     #[cfg(unix)]
     if is_short() {

@@ -11,7 +11,7 @@ const FEATURES: [(&str, bool); 5] = [
     ("serve", cfg!(feature = "serve")),
 ];
 
-/// Describes the build. HiGHS is looked for, so this is made only for those who ask.
+/// Describes the build in several lines, of which the first is the version. HiGHS is looked for, so this is made only for those who ask.
 pub fn describe() -> String {
     // Those who package antwarp name the commit. Asking git would build everything again after each commit.
     let commit = option_env!("ANTWARP_COMMIT").filter(|commit| !commit.is_empty());

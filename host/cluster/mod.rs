@@ -134,7 +134,7 @@ impl std::fmt::Display for Facts {
     }
 }
 
-/// How long after the time limit rank 0 still waits for others, which should have ended by then. Without a limit it waits for their ends.
+/// How long rank 0 waits for others after the time limit, by which they should have ended; without a limit, it waits until they end.
 pub const LATE: Duration = Duration::from_secs(10);
 
 /// Joins the other ranks, which all have to do so; `None` for a single process. To be called once.
