@@ -422,13 +422,19 @@ impl Outputs {
 
 /// What a command line asks for.
 pub(super) struct Asked {
+    /// The problem, with its instance.
     pub task: Task,
+    /// How to search. The target is an internal cost.
     pub settings: SearchSettings,
+    /// When to stop, apart from the target.
     pub stop: Stop,
 }
 
 impl Args {
-    /// Reads the instance, and checks settings.
+    /// Reads or generates the instance, and checks settings. `interrupt` becomes that of the limits.
+    ///
+    /// # Errors
+    /// If the instance cannot be read or made, or settings are out of range, have no effect or contradict each other.
     pub(super) fn asked(&self, interrupt: Arc<AtomicBool>) -> Result<Asked> {
         self.asked_after(None, interrupt)
     }

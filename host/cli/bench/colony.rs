@@ -24,7 +24,7 @@ pub const COLUMNS: &[Column; 4] = &[
     ("tours/s", "tours_per_second", Median, 0),
 ];
 
-/// Returns the maximum number of iterations.
+/// Returns the maximum number of iterations; `u32::MAX` if there is no limit, or a larger one.
 pub fn limit(stop: &Stop) -> u32 {
     stop.iterations.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
@@ -59,8 +59,11 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Advances from `done` to `until` iterations, or until the time is up or the target is reached; `None` if interrupted. Batches end
-/// after 1, 2, 4, 8 and so on iterations: then, and at the end, `seen` is called.
+/// Advances from `done` to `until` iterations, or until the time is up or the target is reached. Batches end after 1, 2, 4, 8 and so
+/// on iterations in all: then, and at the end, `seen` is called. Returns the state at the end; `None` if interrupted.
+///
+/// # Errors
+/// If the backend fails.
 pub fn advance<C: Colony + ?Sized>(
     colony: &mut C,
     (mut done, until): (u32, u32),
@@ -94,7 +97,12 @@ pub fn advance<C: Colony + ?Sized>(
     }
 }
 
-/// Runs a colony of this many ants; `None` if interrupted. Unless `is_timed`, other runs are active at the same time.
+/// Runs a colony of this many ants to the limits that are `asked` for, but not to a target; `None` if interrupted. Unless `is_timed`,
+/// other runs are active at the same time, and no times are measured. Times per iteration leave out the first [`WARM_UP`] iterations, or
+/// half of all if those are fewer; the seconds do not.
+///
+/// # Errors
+/// If the backend fails or its tour is [wrong](checked).
 pub fn measure_ants(
     asked: &Asked,
     (instance, problem): (&Instance, &Problem),
@@ -143,8 +151,10 @@ pub fn measure_ants(
     }))
 }
 
-/// Computes the length of a tour in the problem's numbering from the instance. If the tour is invalid, or its length is not the
-/// reported one, the backend has a bug.
+/// Returns the internal cost of a tour in the problem's numbering, computed from the instance.
+///
+/// # Errors
+/// [`Error::Bug`], one of the backend, if the tour is invalid, or its cost is not the reported one.
 pub fn checked(instance: &Instance, problem: &Problem, tour: &[u32], said: i64) -> Result<i64> {
     let bug = |what: String| Error::Bug(format!("a wrong tour for {}: {what}", instance.name()));
     if tour.iter().any(|&node| node >= problem.n()) {

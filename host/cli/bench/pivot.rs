@@ -121,7 +121,7 @@ impl Cell {
         rows.iter().filter_map(|row| row.number(&self.column)).collect()
     }
 
-    /// Returns the figure of these rows; `None` if none of them has a number, or if it is not a single one.
+    /// Returns the figure of these rows; `None` if none of them has a number, or if the cell shows each and there are several.
     pub fn figure(&self, rows: &[&Row]) -> Option<f64> {
         let mut values = self.numbers(rows);
         let count = values.len();
@@ -158,13 +158,19 @@ pub struct Pivot<'a> {
     pub rows: &'a str,
     /// The column or setting whose values are the columns.
     pub columns: &'a str,
+    /// What the cells show.
     pub cell: &'a Cell,
+    /// The filters that the rows have passed. One on the column of the lines or columns gives their order.
     pub filters: &'a [Where],
+    /// Texts in place of values of the lines and columns.
     pub labels: &'a [Label],
 }
 
 impl Pivot<'_> {
     /// Returns the table of the rows that passed the filters.
+    ///
+    /// # Errors
+    /// If none of them has a number in the column of the cells.
     pub fn table(&self, rows: &[Row], markdown: bool) -> Result<String> {
         if rows.iter().all(|row| row.number(&self.cell.column).is_none()) {
             let column = printable(&self.cell.column);

@@ -33,13 +33,13 @@ impl Row {
         self.0.iter().find(|(own, _)| own == name).map_or(&Value::Null, |(_, value)| value)
     }
 
-    /// Returns a value as written in the file.
+    /// Returns a value as written in the file; empty if it is missing.
     pub fn text(&self, name: &str) -> String {
         text(self.value(name))
     }
 
-    /// Returns a value that is a number, or one that follows from others: `n_tours_ms`, the time for as many tours as nodes, and
-    /// `pass_ms`, the time of a pass of best improvement.
+    /// Returns a value that is a finite number, or one that follows from others: `n_tours_ms`, the milliseconds for as many tours as
+    /// nodes, and `pass_ms`, those of a pass of best improvement.
     pub fn number(&self, name: &str) -> Option<f64> {
         match (name, self.value(name)) {
             ("n_tours_ms", _) => Some(
@@ -63,7 +63,7 @@ impl Row {
     }
 
     /// Returns the value of a setting, or of a column if there is no setting of this name; empty if there is neither.
-    /// `solver.NAME` is one of all settings of the solver, and `size` which of the [`SIZES`] it is.
+    /// `solver.NAME` is one of all settings of the solver, and `size` the name of the range of [`SIZES`] that the nodes are in.
     pub fn setting(&self, name: &str) -> String {
         let settings = self.value("settings");
         let own = match name.strip_prefix("solver.") {
@@ -89,7 +89,7 @@ impl Row {
         Row(self.0.iter().filter(|(name, _)| !is_time(name)).cloned().collect())
     }
 
-    /// Returns a structured value; in a row that was read from a file, it is parsed from its text.
+    /// Returns a structured value; in a row that was read from a file, it is parsed from its text. Null if it is missing or not JSON.
     pub fn parts(&self, name: &str) -> Value {
         match self.value(name) {
             Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
@@ -117,12 +117,15 @@ pub struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Creates an empty log.
+    /// Creates an empty log, which is written to `csv`, if given.
     pub fn new(csv: Option<&'a Output>) -> Log<'a> {
         Log { rows: Vec::new(), csv, file: None }
     }
 
     /// Adds a row. It is written to the file at once, whatever happens to the next one.
+    ///
+    /// # Errors
+    /// If it cannot be written; it is added nevertheless.
     pub fn add(&mut self, row: Row) -> Result<()> {
         let written = self.csv.map_or(Ok(()), |csv| self.write(csv, &row));
         self.rows.push(row);
@@ -143,7 +146,10 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Writes all rows as JSON.
+    /// Writes all rows as a JSON list of objects.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
     pub fn write_json(&self, output: &Output) -> Result<()> {
         let object = |row: &Row| row.0.iter().cloned().collect::<Map<String, Value>>();
         let rows: Vec<_> = self.rows.iter().map(object).collect();
@@ -170,20 +176,23 @@ const MOST_SHOWN: usize = 60;
 /// The columns without which there are no tables of runs.
 const NEEDED: [&str; 7] = ["suite", "instance", "n", "settings", "seed", "repetition", "result"];
 
-/// Returns whether the rows are of runs, and not of another table.
+/// Returns whether the rows are of runs, and not of another table; true if there are none.
 pub fn are_runs(rows: &[Row]) -> bool {
     let has = |row: &Row| NEEDED.iter().all(|name| row.0.iter().any(|(own, _)| own == name));
     rows.first().is_none_or(has)
 }
 
-/// Returns the columns and values of rows as text.
+/// Returns the names of the columns of the first row, and the values of each row, as text.
 pub fn plain(rows: &[Row]) -> (Vec<&str>, Vec<Vec<String>>) {
     let heads =
         rows.first().map_or_else(Vec::new, |row| row.0.iter().map(|(name, _)| name.as_str()).collect());
     (heads, rows.iter().map(|row| row.0.iter().map(|(_, value)| text(value)).collect()).collect())
 }
 
-/// Reads a file written by [`Log`], or another table with columns that have names, optionally gzip-compressed.
+/// Reads a CSV file written by [`Log`], or another table with columns that have names, optionally gzip-compressed.
+///
+/// # Errors
+/// If the file cannot be read, or is no such table.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let help = "give files written by antwarp bench --csv";
     let unusable = |problem: String| InstanceError::content(path.display().to_string(), problem, help);

@@ -24,7 +24,11 @@ pub fn run(common: &Common) -> Result<Outcome> {
     measure(&SUITE, common, &[], &["time=10s"])
 }
 
-/// Measures whole runs.
+/// Measures whole runs, whose lines start with the `fixed` options, and prints the tables of the suite. `defaults` are `OPTION=LIST`, as
+/// for `--vary`, for options that are not given.
+///
+/// # Errors
+/// If the line is wrong, an instance cannot be read, a run fails, or an output cannot be written.
 pub fn measure(suite: &Suite, common: &Common, fixed: &[&str], defaults: &[&str]) -> Result<Outcome> {
     let bench = Bench::of_tours(common, &[])?;
     let cells = bench.cells(fixed, defaults)?;

@@ -14,12 +14,13 @@ use crate::report::statistics::{Wilcoxon, deviation, friedman, holm, mean, rank_
 
 /// A suite, with the contents of its tables.
 pub struct Suite {
+    /// Its name on the command line and in rows.
     pub name: &'static str,
     /// Columns in addition to those of every suite.
     pub columns: &'static [Column],
-    /// Ranges of the number of nodes whose gaps are averaged separately.
+    /// Ranges of the number of nodes whose gaps are averaged separately, with their headings.
     pub sizes: &'static [(&'static str, RangeInclusive<u64>)],
-    /// The values of a point of a curve, if runs record one.
+    /// The names of the values of a point of a curve; empty if runs record none.
     pub curve: &'static [&'static str],
 }
 
@@ -31,19 +32,23 @@ pub type Column = (&'static str, &'static str, How, usize);
 pub enum How {
     /// How many have a value.
     Count,
+    /// The arithmetic mean.
     Mean,
     /// The standard deviation of a sample of two or more.
     Deviation,
+    /// The least value.
     Least,
+    /// The value in the middle; of two, the larger one.
     Median,
+    /// The sum.
     Sum,
     /// The sum, divided by the sum of another column.
     Per(&'static str),
-    /// How many times larger the mean is in the group with this value of this setting instead.
+    /// How many times larger the mean is in the group that has this setting at this value, and is otherwise like this one.
     Times(&'static str, &'static str),
-    /// Wilcoxon's rank-sum test against the first group of the instance.
+    /// Wilcoxon's rank-sum test against the first group of the instance, corrected for the number of tests by Holm's method.
     RankSum,
-    /// Wilcoxon's signed-rank test against another column of the first row.
+    /// Wilcoxon's signed-rank test against the number in another column of the first row, corrected in the same way.
     SignedRank(&'static str),
 }
 use How::{Count, Deviation, Least, Mean, Median, Per, RankSum, SignedRank, Sum, Times};
@@ -75,7 +80,10 @@ const FEWEST_BLOCKS: usize = 3;
 const FEWEST_RANKED: usize = 5;
 pub const FEWEST_SIGNED: usize = 6;
 
-/// Returns the tables of all rows, suite by suite.
+/// Returns the tables of all rows, suite by suite; in Markdown or as plain text.
+///
+/// # Errors
+/// [`Error::Unusable`] if a row is of none of the suites.
 pub fn tables(suites: &[&Suite], rows: &[Row], markdown: bool) -> Result<String> {
     if let Some(row) = rows.iter().find(|row| suites.iter().all(|suite| suite.name != row.text("suite"))) {
         return Err(Error::Unusable(format!("unknown suite `{}`", printable(&row.text("suite")))));
@@ -453,7 +461,7 @@ fn over_instances(suite: &Suite, groups: &[Group<'_>], names: &[&str], markdown:
     Some(render(title, (&head, names.len()), &lines, markdown))
 }
 
-/// Formats a table; the first `left` columns are words, the others numbers.
+/// Formats a table; the first `left` columns are words, the others numbers. Each line has as many cells as the head.
 pub fn render(title: &str, (head, left): (&[&str], usize), lines: &[Vec<String>], markdown: bool) -> String {
     let head: Vec<String> = head.iter().map(|name| name.to_string()).collect();
     let width = |i: usize| lines.iter().chain([&head]).map(|line| line[i].chars().count()).max().unwrap_or(0);

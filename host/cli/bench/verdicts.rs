@@ -69,6 +69,7 @@ pub struct Published {
 
 /// What is known about the rows that a table is compared with.
 pub struct Measured<'a> {
+    /// The rows.
     pub rows: &'a [&'a Row],
     /// The names of instances that are not at hand.
     pub missing: &'a HashSet<String>,
@@ -79,10 +80,13 @@ pub struct Measured<'a> {
 /// How many figures of ours are so in comparison with the published ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Ours are better: less, or of speed-ups more.
     pub ahead: usize,
+    /// They differ by at most a share ([`LEVEL`]) of the published figure, or of how far a published length is from the best known one.
     pub level: usize,
     /// They differ, but by no more than our runs scatter, or than the published figure is rounded.
     pub undecided: usize,
+    /// Ours are worse.
     pub behind: usize,
     /// Their instance is not at hand.
     pub not_runnable: usize,
@@ -154,17 +158,20 @@ fn uncertainty(cell: &str) -> f64 {
 
 impl Published {
     /// Adds a comparison, given by its options.
+    ///
+    /// # Errors
+    /// If they are wrong; the message has been printed.
     pub fn compare(&mut self, options: &str) -> Result<()> {
         self.comparisons.push(parse_line("the comparison", &words(options))?.0);
         Ok(())
     }
 
-    /// Returns whether the published table is there.
+    /// Returns whether the published table has a line.
     pub fn is_filled(&self) -> bool {
         !self.heads.is_empty()
     }
 
-    /// Adds a line of the published table.
+    /// Adds a line of the published table, in Markdown. The first one is its head; the line below that is ignored.
     pub fn line(&mut self, line: &str) {
         let cells = cells(line);
         if self.heads.is_empty() {
@@ -309,7 +316,8 @@ impl Comparison {
     }
 }
 
-/// Formats a number with four significant figures, and a whole part in full.
+/// Formats a number with four significant figures, but with its whole part in full and at least one decimal; below 1, with four decimals.
+/// Whole numbers have none.
 fn figures(number: f64) -> String {
     let whole = if number.abs() < 1.0 { 0 } else { number.abs().log10() as usize + 1 };
     match number {

@@ -35,16 +35,16 @@ pub struct Subject {
     pub machine: Machine,
     /// What the run counts: tours or kicks.
     pub made: &'static str,
-    /// The best known length.
+    /// The published length, if the instance has one.
     pub known: Option<BestKnown>,
 }
 
 /// What goes on beside the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside {
-    /// The CPU threads of the search.
+    /// Number of CPU threads of the search.
     pub searching: usize,
-    /// The threads that compute a lower bound now.
+    /// Number of threads that compute a lower bound now; `None` if none do.
     pub bounding: Option<usize>,
     /// The best lower bound so far, as an internal cost.
     pub bound: Option<i64>,
@@ -97,12 +97,12 @@ impl Live {
         taken(&self.shared.reported).add(seconds, progress, beside);
     }
 
-    /// Shows the last progress of each of several runs that work at the same time.
+    /// Shows the last progress of each of several runs that work at the same time; `None` for one that has not reported.
     pub fn show_each(&self, runs: &[Option<Progress>]) {
         taken(&self.shared.reported).set_each(runs);
     }
 
-    /// Ends the view.
+    /// Ends the view, if it has not ended yet, as [`leave`] does.
     pub fn finish(&self) {
         if taken(&self.wake).take().is_some() {
             leave();

@@ -23,10 +23,10 @@ pub(super) struct Reported {
     /// The last progress of each of several runs.
     each: Vec<Option<Progress>>,
     beside: Beside,
-    /// Costs of the best tour, and bounds, each with the seconds since the start.
+    /// Internal costs of the best tour, descending, and bounds, ascending, each after the seconds since the start.
     costs: Vec<(f64, i64)>,
     bounds: Vec<(f64, i64)>,
-    /// Tours or kicks in the last few seconds.
+    /// The total number of tours or kicks at the reports of the last few seconds, each after the seconds since the start.
     recent: VecDeque<(f64, u64)>,
 }
 
@@ -54,7 +54,7 @@ impl Reported {
         self.each.extend_from_slice(runs);
     }
 
-    /// Returns tours or kicks a second, of late.
+    /// Returns tours or kicks a second, over the last few seconds; `None` until there are two reports.
     fn speed(&self) -> Option<f64> {
         let (from, to) = (self.recent.front()?, self.recent.back()?);
         let seconds = to.0 - from.0;
@@ -62,7 +62,7 @@ impl Reported {
     }
 }
 
-/// What the terminal is like.
+/// How large the terminal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     /// Characters of a line.

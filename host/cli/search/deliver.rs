@@ -18,15 +18,23 @@ type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// A search that is over.
 pub(super) struct Ended<'a> {
+    /// What was solved.
     pub task: &'a Task,
+    /// How, with the defaults that were chosen for the instance.
     pub settings: &'a SearchSettings,
+    /// The limits that were given.
     pub stop: &'a Stop,
+    /// Where.
     pub machine: Machine,
+    /// What was found. Its seconds count from the start of the command.
     pub done: &'a Done,
 }
 
 impl Ended<'_> {
     /// Writes everything that was asked for, and the summary.
+    ///
+    /// # Errors
+    /// The first output that could not be written; [`Error::Rescued`] if the solution is in no other.
     pub fn deliver(&self, outputs: &Outputs) -> Result<()> {
         self.write(outputs)?;
         if outputs.quiet {
@@ -97,7 +105,10 @@ impl Ended<'_> {
         }
     }
 
-    /// Says that a tour has forbidden pairs.
+    /// Rejects a tour with forbidden pairs, once it has been written.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], with the first such pair.
     pub fn refuse_forbidden(&self) -> Result<()> {
         let Some((instance, tour)) = self.tour() else { return Ok(()) };
         match instance.forbidden_steps(&tour).first() {

@@ -51,7 +51,11 @@ impl Hold {
     }
 }
 
-/// Carries out a search that began then, and gives it up when it is overdue.
+/// Does the work of a search whose time counts from `begin`, on a thread of its own, and gives it up when it is overdue and nothing
+/// [keeps](Hold::keep) it.
+///
+/// # Errors
+/// That of the work; if no thread can be started; and if the work was given up because the time was up.
 pub(super) fn watch<C>(
     begin: Instant,
     stop: &Stop<C>,

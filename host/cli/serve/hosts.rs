@@ -23,7 +23,7 @@ impl Hosts {
         Hosts { names: (!is_open).then_some(names) }
     }
 
-    /// Returns the name that a request calls the server by if it is not allowed.
+    /// Returns the name that a request calls the server by, if it is not allowed. A request that names no host is.
     pub fn refused<'a, T>(&self, request: &'a Request<T>) -> Option<&'a str> {
         let header = || request.headers().get(HOST).map(|host| host.to_str().unwrap_or("?"));
         // A request without it comes from no browser.

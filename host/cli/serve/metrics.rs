@@ -32,7 +32,7 @@ struct Counts {
 }
 
 impl Metrics {
-    /// Counts an answer. `path` is one of the server's own paths, so that clients cannot add any.
+    /// Counts an answer with this HTTP status. `path` is one of the server's own paths, so that clients cannot add any.
     pub fn answered(&self, path: &'static str, status: u16) {
         self.change(|counts| *counts.answers.entry((path, status)).or_default() += 1);
     }
@@ -58,7 +58,7 @@ impl Metrics {
         change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Returns the text.
+    /// Returns all counts in Prometheus' text format.
     pub fn text(&self) -> String {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let running = self.running.load(Ordering::Relaxed);

@@ -23,17 +23,17 @@ impl Page {
         Page { status: 200, media_type, headers: Vec::new(), body }
     }
 
-    /// Returns an answer in JSON.
+    /// Returns an answer in JSON, with status 200.
     pub fn json(body: String) -> Page {
         Page::new("application/json", body)
     }
 
-    /// Returns plain text, such as metrics.
+    /// Returns metrics in Prometheus' text format, with status 200.
     pub fn text(body: String) -> Page {
         Page::new("text/plain; version=0.0.4; charset=utf-8", body)
     }
 
-    /// Adds a header.
+    /// Adds a header. It is left out of the answer if its value has characters that headers cannot have.
     pub fn with(mut self, name: &'static str, value: String) -> Page {
         self.headers.push((name, value));
         self

@@ -2,7 +2,10 @@
 
 use super::refusal::{Kind, Refusal};
 
-/// Replaces `%3B` and the like by the bytes that they stand for.
+/// Replaces `%3B` and the like by the bytes that they stand for. A `+` stays one.
+///
+/// # Errors
+/// [`Kind::Syntax`] if two hexadecimal digits do not follow a `%`, or the bytes are not UTF-8.
 pub fn decoded(text: &str) -> Result<String, Refusal> {
     let wrong = || Refusal::new(Kind::Syntax, "the URL is not percent-encoded UTF-8");
     let mut bytes = Vec::with_capacity(text.len());
@@ -24,7 +27,10 @@ const MOST: usize = 20;
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads a query such as `time=2&seed=1`.
+    /// Reads a query such as `time=2&seed=1`, without the question mark. An option without `=` has an empty value.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] if an option is given twice or there are more than [`MOST`]; and as [`decoded`].
     pub fn read(text: &str) -> Result<Query, Refusal> {
         let mut options: Vec<(String, String)> = Vec::new();
         for part in text.split('&').filter(|part| !part.is_empty()) {
@@ -41,13 +47,16 @@ impl Query {
         Ok(Query(options))
     }
 
-    /// Takes the value of an option out of the query.
+    /// Takes the value of an option out of the query; `None` if it is not given.
     pub fn take(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// Takes a number out of the query.
+    /// Takes a number out of the query; `None` if it is not given.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] if it is not such a number.
     pub fn number<T: std::str::FromStr>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         let Some(text) = self.take(name) else { return Ok(None) };
         let wrong = |_| Refusal::new(Kind::Value, format!("the option `{name}` is `{text}`: give a number"));
@@ -55,6 +64,9 @@ impl Query {
     }
 
     /// Takes one of these values out of the query; the first one is the default.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] if it is another one.
     pub fn one_of(&mut self, name: &str, values: &[&'static str]) -> Result<&'static str, Refusal> {
         let Some(text) = self.take(name) else { return Ok(values[0]) };
         let found = values.iter().find(|value| **value == text);
@@ -65,6 +77,9 @@ impl Query {
     }
 
     /// Rejects options that nobody took.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for the first of them.
     pub fn end(self) -> Result<(), Refusal> {
         match self.0.first() {
             Some((name, _)) => {

@@ -16,17 +16,17 @@ pub enum Api {
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request cannot be read at all.
+    /// The request cannot be read at all: its URL, or its body.
     Syntax,
     /// A value is out of its range, or contradicts another.
     Value,
     /// The request asks for something that antwarp does not do.
     Unsupported,
-    /// No tour fits the request.
+    /// No tour was found that fits the request, or none can.
     NoTour,
     /// There is nothing at this path.
     NotFound,
-    /// The path has another method.
+    /// The path does not have the method of the request.
     Method,
     /// The body did not arrive in time.
     Slow,
@@ -36,11 +36,11 @@ pub enum Kind {
     MediaType,
     /// The server is called by a name that is not its own.
     Host,
-    /// As many requests as allowed are waiting.
+    /// As many requests as allowed run or wait.
     Busy,
     /// The server is shutting down.
     Closing,
-    /// A bug, or a lack of memory or threads.
+    /// The search failed: a bug, or a lack of memory or threads.
     Failed,
 }
 
@@ -76,7 +76,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the body of the answer.
+    /// Returns the body of the answer, as the interface has it.
     pub fn body(&self, api: Api) -> Value {
         match api {
             Api::Own => json!({ "error": self.text }),

@@ -47,7 +47,8 @@ pub struct Access {
 }
 
 impl Server {
-    /// Starts the threads of searches: how many at a time, and on how many threads each.
+    /// Starts the threads of searches: how many at a time, and on how many threads each. `queue` more requests may wait; a body has at
+    /// most `most_body` bytes.
     ///
     /// # Errors
     /// If the system cannot start that many.
@@ -137,7 +138,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Answers a request.
+/// Answers a request, and counts it. Refusals are answers, too.
 pub async fn answer(
     server: Arc<Server>,
     request: Request<Incoming>,

@@ -27,7 +27,10 @@ struct Request {
     seed: Option<u64>,
 }
 
-/// Answers a request.
+/// Answers a request, on the threads of the current pool. The search ends early once `interrupt` is set.
+///
+/// # Errors
+/// If the request is wrong or too large, or no tour is found.
 pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Result<Value, Refusal> {
     let request: Request =
         serde_json::from_slice(body).map_err(|error| Refusal::new(Kind::Syntax, error.to_string()))?;

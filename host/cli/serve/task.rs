@@ -26,6 +26,9 @@ pub struct Limits {
 
 impl Limits {
     /// Rejects instances that are too large.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] for more nodes than are allowed.
     pub fn check_nodes(&self, nodes: usize) -> Result<(), Refusal> {
         if nodes <= self.nodes {
             return Ok(());
@@ -35,6 +38,9 @@ impl Limits {
     }
 
     /// Returns how long a search lasts, given the seconds that a request asks for.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] if they are negative, not a number, or more than are allowed.
     pub fn length(&self, asked: Option<f64>) -> Result<Length, Refusal> {
         let Some(seconds) = asked else { return Ok(Length::Short(self.time)) };
         let most = self.most_time;
@@ -83,11 +89,11 @@ pub struct Task {
     pub instance: Instance,
     /// Where an open path starts and ends.
     pub ends: Option<Ends>,
-    /// The node that a closed tour is written from.
+    /// The node that a closed tour is written from, from 0.
     pub first: Option<u32>,
     /// How long to search.
     pub length: Length,
-    /// The seed of all random numbers.
+    /// The seed of all random numbers; 1 if not given.
     pub seed: Option<u64>,
 }
 
@@ -101,6 +107,10 @@ pub struct Found {
 
 impl Task {
     /// Searches on the threads of the current pool, until the flag is set at the latest.
+    ///
+    /// # Errors
+    /// [`Kind::NoTour`] if the best tour has a forbidden pair or the instance cannot be solved, [`Kind::Value`] if its cost is infinite,
+    /// and [`Kind::Failed`].
     pub fn solve(self, interrupt: &Arc<AtomicBool>) -> Result<Found, Refusal> {
         // Messages name places as requests do: from 0.
         let ids = (0..self.instance.len() as u32).collect();
@@ -145,11 +155,17 @@ impl Task {
 }
 
 /// Converts the error of an instance that cannot be made into a refusal.
+///
+/// # Errors
+/// The same, as [`Kind::Value`].
 pub fn made(instance: Result<Instance, InstanceError>) -> Result<Instance, Refusal> {
     instance.map_err(|error| Refusal::new(Kind::Value, error.to_string()))
 }
 
-/// Returns an instance of great-circle distances between places given as longitude and latitude.
+/// Returns an instance of great-circle distances, in metres, between places given as degrees of longitude and latitude, in this order.
+///
+/// # Errors
+/// [`Kind::Value`] if a place is not on the globe, or there are too few for an instance.
 pub fn on_the_globe(places: &[[f64; 2]]) -> Result<Instance, Refusal> {
     let is_off = |[longitude, latitude]: &[f64; 2]| !(longitude.abs() <= 180.0 && latitude.abs() <= 90.0);
     if let Some(at) = places.iter().position(is_off) {

@@ -26,7 +26,10 @@ struct Request {
     seed: Option<u64>,
 }
 
-/// Answers a request for this path and query.
+/// Answers a request for this path and query, on the threads of the current pool. The search ends early once `interrupt` is set.
+///
+/// # Errors
+/// If the request is wrong or too large, or asks for what antwarp does not do.
 pub fn answer(
     path: &str,
     query: &str,

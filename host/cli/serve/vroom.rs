@@ -85,7 +85,8 @@ enum Ways<'a> {
     Matrices(&'a Matrices, f64),
 }
 
-/// Duration, distance and cost of a part of a route.
+/// Duration, distance and cost of a part of a route: seconds and metres on great circles, where the cost is the duration; else in the
+/// units of the matrices.
 #[derive(Clone, Copy, Default)]
 struct Way {
     duration: f64,
@@ -93,7 +94,11 @@ struct Way {
     cost: f64,
 }
 
-/// Answers a request; `time` and `seed` are those of the query.
+/// Answers a request, on the threads of the current pool; `time` (in seconds) and `seed` are those of the query. The search ends early
+/// once `interrupt` is set.
+///
+/// # Errors
+/// If the request is wrong or too large, asks for what antwarp does not do, or no tour is found.
 pub fn answer(
     body: &[u8],
     (time, seed): (Option<f64>, Option<u64>),

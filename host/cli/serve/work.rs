@@ -17,7 +17,7 @@ pub struct Work {
     pools: Mutex<Vec<Arc<ThreadPool>>>,
     /// As many as there are pools.
     free: Semaphore,
-    /// Most requests that are admitted.
+    /// Most requests that are admitted at a time, whether they run or wait.
     most: usize,
     /// What stops each running search.
     running: Mutex<Vec<Arc<AtomicBool>>>,
@@ -25,7 +25,7 @@ pub struct Work {
     metrics: Arc<Metrics>,
 }
 
-/// An admitted request.
+/// The place of an admitted request, which is free again once this is dropped.
 pub struct Place(Arc<Work>);
 
 impl Drop for Place {
@@ -44,7 +44,7 @@ impl Drop for Client {
 }
 
 impl Work {
-    /// Starts the threads.
+    /// Starts a pool of `threads` for each of as many searches as there are `jobs`; `queue` more requests may wait.
     ///
     /// # Errors
     /// If the system cannot start that many.
@@ -65,7 +65,10 @@ impl Work {
         }))
     }
 
-    /// Admits a request, unless as many as allowed are waiting.
+    /// Admits a request.
+    ///
+    /// # Errors
+    /// [`Kind::Busy`] if as many as allowed run or wait, and [`Kind::Closing`] after [`Work::close`].
     pub fn admit(self: &Arc<Work>) -> Result<Place, Refusal> {
         if self.closing.load(Ordering::Acquire) {
             return Err(closing());
@@ -78,7 +81,11 @@ impl Work {
         Ok(Place(self.clone()))
     }
 
-    /// Runs a search once a pool is free, on its threads. The search is stopped if the returned future is dropped.
+    /// Runs a search once a pool is free, on its threads. The flag that it gets is set when it should end: if the returned future is
+    /// dropped, or the server closes.
+    ///
+    /// # Errors
+    /// That of the search, [`Kind::Failed`] if it panics, and [`Kind::Closing`] if the server closes before there is a pool.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Work>,
         place: Place,

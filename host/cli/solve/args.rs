@@ -104,7 +104,7 @@ pub(super) fn files() -> [(&'static str, Vec<&'static str>); 3] {
     ]
 }
 
-/// Returns the algorithm with this name.
+/// Returns the algorithm with this name, such as `lk`; `None` if there is none.
 pub(super) fn algorithm_named(name: &str) -> Option<Declaration> {
     Algorithm::ALL.into_iter().find(|declaration| declaration.name == name)
 }
@@ -224,8 +224,9 @@ impl Args {
 }
 
 impl StopArgs {
-    /// Returns the checked limits. A proven optimum is a target too: whichever of the two is reached first. `ends` says that the
-    /// algorithm ends by itself.
+    /// Returns the limits of a run, with an internal cost as the target. A proven optimum is a target too: whichever of the two is
+    /// reached first. `ends` says that the algorithm ends by itself, so that it needs no default limit; `initial` has the initial tours,
+    /// one after the other. Without other limits, a run that continues has those of its checkpoint.
     pub(super) fn check(
         &self,
         ends: bool,

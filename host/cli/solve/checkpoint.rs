@@ -9,7 +9,8 @@ use super::Plan;
 use crate::solver::checkpoint::{Checkpoint, Checkpoints, Limits, Schedule, Subject};
 
 impl Plan {
-    /// Says from where the run continues. `places` and `are_several` are how many GPUs or ranks there are, and whether it is ranks.
+    /// Says from where the run continues. `places` is the number of GPUs or, if `are_several`, of ranks; `None` for the CPU threads of
+    /// a single process, on which all runs continue.
     pub(super) fn announce(
         &self,
         checkpoint: &Checkpoint,
@@ -30,7 +31,7 @@ impl Plan {
         fewer.iter().for_each(|fewer| line.tell(fewer));
     }
 
-    /// Starts to write checkpoints of a run that began this long ago, if any are requested.
+    /// Starts to write checkpoints of a run that began this long ago, if any are requested; `None` also if no thread can be started.
     pub(super) fn checkpoints(
         &self,
         before: Duration,

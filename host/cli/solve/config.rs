@@ -17,7 +17,7 @@ pub(super) struct Config {
     pub path: PathBuf,
     /// The algorithm, if the file names one.
     pub algorithm: Option<Declaration>,
-    /// The settings by field name.
+    /// The settings by field name, unchecked.
     pub settings: Map<String, Value>,
 }
 

@@ -48,17 +48,26 @@ fn dimmed(line: &str) -> String {
 }
 
 /// Writes a tour as a TSPLIB tour file.
+///
+/// # Errors
+/// If the output cannot be written.
 pub(super) fn write_tour(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
     let cost = instance.tour_cost(tour);
     output.write(|mut out| tour_file::write(instance, tour, cost, &mut out))
 }
 
-/// Writes the places in tour order.
+/// Writes the places in tour order, as CSV.
+///
+/// # Errors
+/// If the output cannot be written.
 pub(super) fn write_csv(output: &Output, instance: &Instance, tour: &[u32]) -> Result<()> {
     output.write(|out| itinerary::write(&Route::new(instance, tour), out))
 }
 
-/// Writes a line of JSON.
+/// Writes a value as a line of JSON.
+///
+/// # Errors
+/// If it cannot be written.
 pub(super) fn json_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut out, value)?;
     writeln!(out)
@@ -80,9 +89,9 @@ type Writing<'a> = Box<dyn FnOnce(&Output) -> Result<()> + 'a>;
 
 /// A format that shows where the tour goes, and what it needs.
 pub(super) struct Drawing {
-    /// Its option.
+    /// Its option, with the dashes.
     pub option: &'static str,
-    /// The file.
+    /// Returns where the option puts it.
     pub output: fn(&Outputs) -> &Option<Output>,
     /// Whether it is for latitudes and longitudes only.
     needs_degrees: bool,
@@ -113,7 +122,7 @@ pub(super) const DRAWINGS: [Drawing; 4] = [
 ];
 
 impl Drawing {
-    /// Says why there is no such file of an instance; `None` if there is one.
+    /// Says why an instance cannot have such a file, in words that follow its name; `None` if it can.
     pub(super) fn missing(&self, instance: &Instance) -> Option<&'static str> {
         let is_on_globe = instance.metric().is_some_and(Metric::is_on_globe);
         match self.needs_degrees {
@@ -125,7 +134,11 @@ impl Drawing {
         }
     }
 
-    /// Writes the file. `start` is the node where the tour should start, if one was chosen.
+    /// Writes the file of an instance that is not [`missing`](Drawing::missing) what it needs. `start` is the node where the tour starts,
+    /// if one was chosen.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
     pub(super) fn write(
         &self,
         output: &Output,
@@ -139,8 +152,11 @@ impl Drawing {
 }
 
 impl Plan {
-    /// Writes all requested outputs. A tour whose output fails is written elsewhere. `kept` is the file in which the best tour so
-    /// far was kept, if it was not requested: it is removed if the tour is in another one, else it receives the tour.
+    /// Writes all requested outputs, and the summary. A tour whose output fails is written elsewhere. `kept` is the file in which the
+    /// best tour so far was kept, if it was not requested: it is removed if the tour is in another one, else it receives the tour.
+    ///
+    /// # Errors
+    /// The first output that could not be written; [`Error::Rescued`] if the tour is in no other.
     pub(super) fn deliver(
         &self,
         solution: &Solution,

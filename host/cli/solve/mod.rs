@@ -49,13 +49,16 @@ pub use help::shape;
 pub(super) struct Asked {
     /// How to solve it.
     pub algorithm: Algorithm,
-    /// Initial tours: one, or a population.
+    /// Initial tours: one, or those of a population, one after the other.
     pub initial: Option<Vec<u32>>,
     /// When to stop.
     pub stop: Stop,
 }
 
-/// Returns an algorithm's name, seed and settings, for reports.
+/// Returns an algorithm's name, seed and settings (a JSON object of all of them), for reports.
+///
+/// # Errors
+/// [`Error::Bug`], if the settings cannot be written.
 pub(super) fn facts(algorithm: &Algorithm) -> Result<(&'static str, u64, serde_json::Value)> {
     let settings = serde_json::to_value(algorithm);
     let settings = settings.map_err(|error| Error::Bug(format!("settings cannot be written: {error}")))?;
@@ -71,17 +74,17 @@ struct Plan {
     outputs: Outputs,
     /// The run to continue.
     resumed: Option<Checkpoint>,
-    /// Whether a lower bound is requested.
+    /// Whether a lower bound is requested, or takes the place of a proof that is not possible.
     bound: bool,
     /// Whether a proof is requested.
     asks_proof: bool,
     /// Whether one is possible, too.
     proves: bool,
-    /// When to prove without a request.
+    /// What `--prove` says.
     prove: Prove,
     /// The target as given.
     target: Option<f64>,
-    /// The node where the tour should start.
+    /// The node where the tour should start, from 0.
     start: Option<u32>,
     /// Which ranks each rank sends its tours to.
     topology: Topology,
@@ -441,7 +444,11 @@ fn refuse_forbidden(report: &Report, is_proven: bool) -> Result<()> {
 }
 
 impl Asked {
-    /// Checks a command line against an instance. `options` are the ids of the options given.
+    /// Checks a command line against an instance, and reads the files of tours that it names. `options` are the ids of the options given.
+    ///
+    /// # Errors
+    /// If such a file, or that of `--config` or `--resume`, cannot be used, or settings are out of range, have no effect or contradict
+    /// each other.
     pub(super) fn check(
         args: &Args,
         options: &[String],

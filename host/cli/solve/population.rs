@@ -10,7 +10,10 @@ use crate::solver::Algorithm;
 use crate::solver::genetic::{Crossover, GeneticSettings, Initial};
 use crate::solver::settings::{Settings, overlay};
 
-/// Returns the algorithm for a population from a file: settings on the command line take precedence over those of the file.
+/// Returns the algorithm for a population from the file at `path`: settings on the command line take precedence over those of the file.
+///
+/// # Errors
+/// If settings are wrong, or do not fit the number of individuals in the file.
 pub(super) fn loaded(wanted: &Wanted<'_>, path: &Path, saved: &Saved) -> Result<Algorithm> {
     let (_, mut given) = wanted.unchecked(&GeneticSettings::DECLARATION)?;
     // The file determines these.

@@ -21,12 +21,15 @@ pub(super) enum Prove {
 }
 
 impl Args {
-    /// Returns whether a proof is requested.
+    /// Returns whether a proof is requested, by `--prove` or by `--certificate`.
     pub(super) fn proves(&self) -> bool {
         self.prove == Prove::Always || self.outputs.certificate.is_some()
     }
 
     /// Rejects options that a requested proof cannot have beside it. `options` are the ids of the options on the command line.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for the first of them, and for `--certificate` with `--prove=never`.
     pub(super) fn check_proof(&self, options: &[String]) -> Result<()> {
         if self.prove == Prove::Never && self.outputs.certificate.is_some() {
             return Err(Error::Usage(

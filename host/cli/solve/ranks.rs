@@ -60,13 +60,13 @@ impl<'w> Crew<'w> {
         Crew { world, post, stop, started, interrupt: interrupt.clone(), better }
     }
 
-    /// Returns every better tour of any rank, on rank 0, for the first caller.
+    /// Returns the receiver of [`Voyage::better`] to the first caller, and `None` to others. Nothing arrives on ranks other than 0.
     pub(super) fn better(&self) -> Option<Receiver<Arc<Voyager>>> {
         self.better.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Ends this rank's run. Returns on rank 0 the best solution of all ranks, and the facts about them for the report; `None` on
-    /// other ranks, and if no rank has a tour.
+    /// Ends this rank's run, with its own solution if it has one, and waits for the others. Returns on rank 0 the best solution of all
+    /// ranks, and the facts about them for the report; `None` on other ranks, and if no rank has a tour.
     pub(super) fn end(&self, own: Option<&Solution>) -> Option<(Solution, Facts)> {
         let best = own.map(|own| Voyager { from: self.world.rank(), cost: own.cost, tour: own.tour.clone() });
         let ended = Ended { cost: own.map(|own| own.cost), tours: own.map_or(0, |own| own.tours) };
@@ -108,7 +108,10 @@ fn of_others(best: &Voyager) -> Solution {
 }
 
 impl Plan {
-    /// Returns the orders for all other ranks.
+    /// Returns the orders for all other ranks, as a message. `initial` has the initial tours, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Bug`], if the settings cannot be written.
     pub(super) fn orders(&self, initial: Option<&[u32]>, is_resumed: bool) -> Result<Vec<u8>> {
         let has_checkpoints = self.outputs.checkpoint.is_some();
         let limits = Limits::new(&self.asked.stop, self.topology);

@@ -19,6 +19,7 @@ const DEFAULT: Declaration = lin_kernighan::LinKernighanSettings::DECLARATION;
 
 /// The requested settings: the command line takes precedence over the file of `--config`.
 pub(super) struct Wanted<'a> {
+    /// The command line.
     pub args: &'a Args,
     /// The ids of the options on the command line.
     given: &'a [String],
@@ -29,6 +30,9 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Reads the files of `--config` and `--resume`. `given` are the ids of the options on the command line.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
     pub(super) fn new(args: &'a Args, given: &'a [String]) -> Result<Wanted<'a>> {
         let config = args.begin.config.as_deref().map(Config::read).transpose()?;
         let resumed = args.begin.resume.as_deref().map(Checkpoint::read).transpose()?;
@@ -64,7 +68,11 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    /// Checks everything that can be checked before the instance is read. Returns the algorithm, if it is already known.
+    /// Checks everything that can be checked before the instance is read. Returns the algorithm, if it is already known: `None` if it is
+    /// the default one, or its settings come with a population.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for wrong settings or limits, and for those that the algorithm or the run to continue does not have.
     pub(super) fn check_early(&self) -> Result<Option<Algorithm>> {
         if let Some(checkpoint) = &self.resumed {
             let algorithm = checkpoint.algorithm();
@@ -110,7 +118,10 @@ impl<'a> Wanted<'a> {
         resumed.or_else(|| self.declaration()).unwrap_or(default)
     }
 
-    /// Builds the algorithm with its settings, and checks everything about them.
+    /// Builds the algorithm with its settings, and checks everything about them that needs no instance.
+    ///
+    /// # Errors
+    /// As [`Wanted::refuse_foreign`], [`Wanted::unchecked`] and [`Wanted::check`].
     pub(super) fn algorithm(&self, declaration: &Declaration) -> Result<Algorithm> {
         self.refuse_foreign(declaration)?;
         let (algorithm, _) = self.unchecked(declaration)?;
@@ -118,14 +129,20 @@ impl<'a> Wanted<'a> {
         Ok(algorithm)
     }
 
-    /// Checks the ranges of settings, and whether they are compatible.
+    /// Checks the ranges of settings, whether they are compatible, and whether those that are given have an effect.
+    ///
+    /// # Errors
+    /// For the first setting that is wrong.
     pub(super) fn check(&self, algorithm: &Algorithm) -> Result<()> {
         self.check_iterations(algorithm)?;
         algorithm.check()?;
         self.refuse_unused(algorithm)
     }
 
-    /// Builds the algorithm from the settings that it has. Also returns these.
+    /// Builds the algorithm from those of the given settings that it has. Also returns these, by field name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a value of the wrong type. Ranges are not checked.
     pub(super) fn unchecked(&self, declaration: &Declaration) -> Result<(Algorithm, Map<String, Value>)> {
         let mut settings = Map::new();
         if let Some(Config { path, settings: own, .. }) = &self.config {
@@ -152,7 +169,10 @@ impl<'a> Wanted<'a> {
         Ok((algorithm, settings))
     }
 
-    /// Rejects options that the algorithm does not have: they would have no effect.
+    /// Rejects options, and settings of the file, that the algorithm does not have: they would have no effect.
+    ///
+    /// # Errors
+    /// [`Error::Usage`], with the algorithms that have it.
     pub(super) fn refuse_foreign(&self, declaration: &Declaration) -> Result<()> {
         let name = declaration.name;
         let refuse = |what: String, users: &[&str]| {

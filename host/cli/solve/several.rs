@@ -41,7 +41,7 @@ const ALONE: [&str; 10] = [
 ];
 
 impl Args {
-    /// Returns whether there are several instances or runs.
+    /// Returns whether there are several instances, or `--runs` is given, even if it is 1.
     pub(super) fn are_several(&self) -> bool {
         self.instances.len() > 1 || self.runs.is_some()
     }
@@ -294,7 +294,7 @@ struct Ended {
     is_over: bool,
 }
 
-/// Solves them.
+/// Solves each instance as often as `--runs` says. `options` are the ids of the options on the command line.
 pub(super) fn run(args: &Args, options: &[String], interrupt: &Arc<AtomicBool>) -> Result<Outcome> {
     let names: Vec<_> = args.instances.iter().map(|path| name(path)).collect();
     args.check_several(options, &names)?;
