@@ -66,6 +66,8 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// why, and passes; in a test program with the `main!` of the crate `warpsmith-test` it counts as ignored. With `WARPSMITH_REQUIRE_GPU=1` in the
 /// environment it fails. `WARPSMITH_SEED` names one order of the shuffled ones.
 ///
+/// The function returns nothing or a `Result`, whose error fails the test. `#[should_panic]` and `#[ignore]` hold for all three.
+///
 /// A function without parameters becomes one test, `::host`.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -85,9 +87,9 @@ pub fn shared(tokens: TokenStream) -> TokenStream {
 /// Prints from a kernel: `print!("thread {} has {:.3}\n", thread::in_block(), x)`.
 ///
 /// On a device the driver formats, when the host next waits; no text is made there, and no stack is needed but 8 bytes an argument.
-/// Up to eight arguments: numbers, `bool` (as 0 or 1), `char`, pointers, `&CStr`. In the braces may stand a width, a precision and
-/// `x`, `X`, `o` or `e`. The text has at most 500 bytes. Floats without a precision are printed with six digits.
-/// On the host it is Rust's own `print!`.
+/// Up to eight arguments: numbers, `bool` (as 0 or 1), `char`, pointers, `&CStr`. The braces may hold a variable's name, and after a
+/// colon `<` or `>`, `+`, a width, a precision, and `x`, `X`, `o`, `e` or `E`. The text has at most 500 bytes. Floats without a
+/// precision are printed with six significant digits. On the host it is Rust's own `print!`.
 #[proc_macro]
 pub fn print(tokens: TokenStream) -> TokenStream {
     print::expand(tokens.into()).unwrap_or_else(|e| e.into_compile_error()).into()

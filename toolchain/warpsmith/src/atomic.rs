@@ -279,13 +279,15 @@ macro_rules! floats {
                 old
             }
 
-            /// Sets the smaller of the two and returns the value before. A loop: no device has an instruction for it.
+            /// Sets the smaller of the two, of a number and NaN the number, and returns the value before. A loop: no device has an
+            /// instruction for it.
             #[inline(always)]
             pub fn fetch_min(&self, value: $t, order: Ordering) -> $t {
                 self.fetch_by(order, |old| old.min(value))
             }
 
-            /// Sets the larger of the two and returns the value before. A loop: no device has an instruction for it.
+            /// Sets the larger of the two, of a number and NaN the number, and returns the value before. A loop: no device has an
+            /// instruction for it.
             #[inline(always)]
             pub fn fetch_max(&self, value: $t, order: Ordering) -> $t {
                 self.fetch_by(order, |old| old.max(value))

@@ -8,19 +8,19 @@ mod leader;
 pub use barrier::Barrier;
 pub use leader::{Leader, leader};
 
-/// Returns the block's position in the grid along x.
+/// Returns the block's position in the grid along x, from 0.
 #[inline(always)]
 pub fn x() -> u32 {
     back::ctaid_x()
 }
 
-/// Returns the block's position in the grid along y.
+/// Returns the block's position in the grid along y, from 0.
 #[inline(always)]
 pub fn y() -> u32 {
     back::ctaid_y()
 }
 
-/// Returns the block's position in the grid along z.
+/// Returns the block's position in the grid along z, from 0.
 #[inline(always)]
 pub fn z() -> u32 {
     back::ctaid_z()
@@ -50,7 +50,7 @@ pub fn threads() -> u32 {
     dim_x() * dim_y() * dim_z()
 }
 
-/// Returns the block's number in the grid, x running fastest.
+/// Returns the block's number in the grid, from 0, x running fastest and z slowest.
 #[inline(always)]
 pub fn index() -> u64 {
     let (across, down) = (back::nctaid_x() as u64, back::nctaid_y() as u64);

@@ -31,7 +31,7 @@ use crate::atomic::Scope;
 use crate::shared::{Content, Shared};
 use crate::{Atomic, DeviceCopy, back, block, thread};
 
-/// Returns the block's number in its cluster, x running fastest.
+/// Returns the block's number in its cluster, from 0, x running fastest.
 #[inline(always)]
 pub fn rank() -> u32 {
     back::cluster_rank()

@@ -264,13 +264,13 @@ macro_rules! types {
                 self.0
             }
 
-            /// Returns the nearest number, of two the even one.
+            /// Returns the nearest number, of two the even one; infinity if it is too large.
             #[inline(always)]
             pub fn from_f32(x: f32) -> Self {
                 Self($module::from_f32(x))
             }
 
-            /// Returns the nearest number, of two the even one.
+            /// Returns the nearest number, of two the even one; infinity if it is too large.
             #[inline(always)]
             pub fn from_f64(x: f64) -> Self {
                 Self($module::from_f64(x))

@@ -11,13 +11,13 @@ pub fn architecture() -> u32 {
     back::architecture()
 }
 
-/// Returns a counter of the multiprocessor's cycles.
+/// Returns a counter of the multiprocessor's cycles; on the CPU [`nanoseconds`].
 #[inline(always)]
 pub fn clock() -> u64 {
     back::clock()
 }
 
-/// Returns a clock in nanoseconds, the same for all multiprocessors.
+/// Returns the nanoseconds since some moment, the same one for all multiprocessors; 0 on a CPU without the feature `host`.
 #[inline(always)]
 pub fn nanoseconds() -> u64 {
     back::nanoseconds()

@@ -149,7 +149,7 @@ impl<T: DeviceCopy, const N: usize> Shared<[T; N]> {
     /// Reads an element, without a check of its bounds.
     ///
     /// # Safety
-    /// No other thread writes it, but before a barrier that both reach.
+    /// `at` is less than `N`, and no other thread writes the element, but before or after a barrier that both reach.
     #[inline(always)]
     pub unsafe fn read(&self, at: usize) -> T {
         debug_assert!(at < N, "element {at} of {N} in shared memory");

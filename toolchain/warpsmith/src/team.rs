@@ -125,14 +125,14 @@ pub trait Team: Copy {
         self.reduce(value, T::add)
     }
 
-    /// Returns the smallest value of all members.
+    /// Returns the smallest value of all members; NaN only if all are.
     #[inline(always)]
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
     fn min<T: Reduce>(self, value: T) -> T {
         self.reduce(value, T::smaller)
     }
 
-    /// Returns the largest value of all members.
+    /// Returns the largest value of all members; NaN only if all are.
     #[inline(always)]
     #[cfg_attr(not(target_os = "cuda"), track_caller)]
     fn max<T: Reduce>(self, value: T) -> T {

@@ -96,25 +96,25 @@ pub fn position() -> Option<Position> {
     Some(Position { row, column, owner: back::owner(), thread: PhantomData })
 }
 
-/// Returns the thread's position in its block along x.
+/// Returns the thread's position in its block along x, from 0.
 #[inline(always)]
 pub fn x() -> u32 {
     back::tid_x()
 }
 
-/// Returns the thread's position in its block along y.
+/// Returns the thread's position in its block along y, from 0.
 #[inline(always)]
 pub fn y() -> u32 {
     back::tid_y()
 }
 
-/// Returns the thread's position in its block along z.
+/// Returns the thread's position in its block along z, from 0.
 #[inline(always)]
 pub fn z() -> u32 {
     back::tid_z()
 }
 
-/// Returns the thread's number in its block, x running fastest.
+/// Returns the thread's number in its block, from 0, x running fastest and z slowest.
 #[inline(always)]
 pub fn in_block() -> u32 {
     x() + block::dim_x() * (y() + block::dim_y() * z())
@@ -134,19 +134,19 @@ pub fn index() -> Index {
     unsafe { Index::assume(at) }
 }
 
-/// Returns the position in the launch along x, over all blocks.
+/// Returns the position in the launch along x, over all blocks: for launches of fewer than 2^32 threads along x.
 #[inline(always)]
 pub fn global_x() -> u32 {
     block::x() * block::dim_x() + x()
 }
 
-/// Returns the position in the launch along y, over all blocks.
+/// Returns the position in the launch along y, over all blocks: for launches of fewer than 2^32 threads along y.
 #[inline(always)]
 pub fn global_y() -> u32 {
     block::y() * block::dim_y() + y()
 }
 
-/// Returns the position in the launch along z, over all blocks.
+/// Returns the position in the launch along z, over all blocks: for launches of fewer than 2^32 threads along z.
 #[inline(always)]
 pub fn global_z() -> u32 {
     block::z() * block::dim_z() + z()
@@ -195,7 +195,8 @@ impl Iterator for Strided {
     }
 }
 
-/// Lets other threads run: `nanosleep` on a device, the next thread in a simulation. For loops that wait for an atomic.
+/// Lets other threads run: a device pauses this one for about so many nanoseconds, a simulation runs the next thread. For loops that
+/// wait for an atomic.
 #[inline(always)]
 pub fn pause(nanoseconds: u32) {
     back::pause(nanoseconds);

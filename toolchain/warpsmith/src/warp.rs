@@ -1,7 +1,8 @@
 //! The warp: 32 threads that exchange values without memory.
 //!
 //! Every operation names the lanes that take part, a bit each; [`ALL`] for all of them. All lanes of the mask must reach the same
-//! call with the same mask.
+//! call with the same mask, and the calling lane must be one of them. A shuffle must read from a lane of the mask: what it returns
+//! otherwise is not determined on a GPU, and a simulated launch fails.
 
 use core::marker::PhantomData;
 
@@ -99,7 +100,7 @@ pub fn lane() -> u32 {
     back::lane()
 }
 
-/// Returns the warp's number in its block.
+/// Returns the warp's number in its block, from 0.
 #[inline(always)]
 pub fn index() -> u32 {
     crate::thread::in_block() / LANES
@@ -209,7 +210,8 @@ macro_rules! shuffles {
 
         $(#[$doc])*
         ///
-        /// The warp is cut into pieces of `WIDTH` lanes, a power of two, and each stays within its own.
+        /// The warp is cut into pieces of `WIDTH` lanes, a power of two, and each stays within its own: `shuffle_xor_within` only for
+        /// `by` less than `WIDTH`.
         #[inline(always)]
         #[track_caller]
         pub fn $within<const WIDTH: u32, T: Lane>(mask: u32, value: T, $by: u32) -> T {
@@ -229,13 +231,13 @@ macro_rules! shuffles {
 }
 
 shuffles! {
-    /// Returns the value of lane `from`, modulo the width.
+    /// Returns the value of lane `from`, modulo 32, or modulo the width of a piece.
     shuffle, shuffle_within, from, 31;
-    /// Returns the value of the lane `by` lanes below this one; its own where there is none.
+    /// Returns the value of the lane `by` lanes below this one; its own where there is none. `by` is less than 32.
     shuffle_up, shuffle_up_within, by, 0;
-    /// Returns the value of the lane `by` lanes above this one; its own where there is none.
+    /// Returns the value of the lane `by` lanes above this one; its own where there is none. `by` is less than 32.
     shuffle_down, shuffle_down_within, by, 31;
-    /// Returns the value of the lane whose number is this one's xor `by`.
+    /// Returns the value of the lane whose number is this one's xor `by`, which is less than 32.
     shuffle_xor, shuffle_xor_within, by, 31;
 }
 
@@ -264,7 +266,7 @@ pub fn reduce<T: Lane>(mask: u32, value: T, combine: impl Fn(T, T) -> T) -> T {
     all
 }
 
-/// A number that [`sum`], [`min`] and [`max`] combine.
+/// A number that [`sum`], [`min`] and [`max`] combine: `u32`, `i32`, `u64`, `i64`, `f32` or `f64`.
 pub trait Reduce: Lane {
     /// What adds nothing to a sum.
     #[doc(hidden)]
@@ -424,14 +426,16 @@ pub fn sum<T: Reduce>(mask: u32, value: T) -> T {
     T::sum(mask, value)
 }
 
-/// Returns the smallest value of the lanes of `mask`. From `sm_80` on one instruction for `u32` and `i32`, a few for `u64` and `i64`.
+/// Returns the smallest value of the lanes of `mask`, which all get it; NaN only if all are. From `sm_80` on one instruction for `u32`
+/// and `i32`, a few for `u64` and `i64`.
 #[inline(always)]
 #[track_caller]
 pub fn min<T: Reduce>(mask: u32, value: T) -> T {
     T::min(mask, value)
 }
 
-/// Returns the largest value of the lanes of `mask`. From `sm_80` on one instruction for `u32` and `i32`, a few for `u64` and `i64`.
+/// Returns the largest value of the lanes of `mask`, which all get it; NaN only if all are. From `sm_80` on one instruction for `u32`
+/// and `i32`, a few for `u64` and `i64`.
 #[inline(always)]
 #[track_caller]
 pub fn max<T: Reduce>(mask: u32, value: T) -> T {

@@ -53,7 +53,7 @@ impl Barrier {
     /// 1 for the first, and so on.
     ///
     /// # Panics
-    /// If there are more than 15 groups.
+    /// If `warps` is 0, or this thread is in a group after the fifteenth.
     #[inline(always)]
     #[track_caller]
     pub fn of_group(warps: u32) -> Self {

@@ -238,7 +238,8 @@ pub struct DeviceSlice<T, Tail: ?Sized = [()]> {
 
 type Handle<T> = DeviceSlice<T, [(); 0]>;
 
-/// An array in the memory of a device.
+/// An array in the memory of a device, made by [`Stream::upload`](super::Stream::upload), `zeroed` or `filled`. When it is dropped, its
+/// memory is given back once the work that uses it is done.
 pub struct Buffer<T>(Handle<T>);
 
 /// A part of a buffer, to read.

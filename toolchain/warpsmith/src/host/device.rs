@@ -78,7 +78,7 @@ impl Device {
     /// Opens a GPU, by its number from 0.
     ///
     /// # Errors
-    /// If there is no driver or no such GPU.
+    /// If there is no driver, or it does not start, or there is no such GPU, or it cannot be opened.
     pub fn gpu(ordinal: usize) -> Result<Self> {
         Ok(Device::new(Kind::Gpu(gpu::Gpu::open(ordinal)?)))
     }
@@ -86,15 +86,15 @@ impl Device {
     /// Returns the number of GPUs, at least one, without opening any.
     ///
     /// # Errors
-    /// If there is no driver or no GPU.
+    /// If there is no driver, or it does not start, or there is no GPU.
     pub fn count() -> Result<usize> {
         gpu::count()
     }
 
-    /// Returns what is known about each GPU, without opening any.
+    /// Returns what is known about each GPU, in the order of their numbers, without opening any.
     ///
     /// # Errors
-    /// If there is no driver or no GPU.
+    /// If there is no driver, or it does not start, or there is no GPU.
     pub fn list() -> Result<Vec<Properties>> {
         gpu::list()
     }

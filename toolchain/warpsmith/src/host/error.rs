@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// The driver is too old for the kernels of the build.
     OldDriver {
-        /// The CUDA version that the driver supports.
+        /// The CUDA version that the driver supports: major and minor number.
         driver: (u32, u32),
         /// The one that is needed.
         needed: (u32, u32),

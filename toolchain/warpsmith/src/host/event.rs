@@ -75,7 +75,8 @@ impl Event {
         }
     }
 
-    /// Waits until both moments have come, and returns the time from `earlier` to this one, to about half a microsecond.
+    /// Waits until both moments have come, and returns the time from `earlier` to this one, to about half a microsecond; zero if
+    /// `earlier` is later.
     ///
     /// # Errors
     /// If what was queued before failed, the events are of different devices, or one of them is of [`Stream::mark`].

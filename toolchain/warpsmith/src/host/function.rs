@@ -47,8 +47,8 @@ impl Function {
         self.loaded.facts
     }
 
-    /// Returns the blocks of this many threads, with this much dynamic shared memory each, that run on a multiprocessor at the same
-    /// time; 0 if a block has too many threads or too much memory.
+    /// Returns the number of blocks of `threads` threads, with `shared_bytes` bytes of dynamic shared memory each, that run on a
+    /// multiprocessor at the same time; 0 if a block has too many threads or too much memory.
     ///
     /// # Errors
     /// If the driver fails.

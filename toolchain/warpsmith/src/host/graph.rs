@@ -31,7 +31,7 @@ impl Graph {
     /// Queues everything on the stream that captured it.
     ///
     /// # Errors
-    /// If the driver fails, or a kernel on the CPU.
+    /// If a graph is captured on the stream now, or the driver fails, or a kernel on the CPU.
     pub fn launch(&mut self) -> Result {
         let turn =
             self.stream.outside_capture("a graph cannot be launched while one is captured on its stream")?;
@@ -49,7 +49,8 @@ impl Stream {
     /// Kernels must be loaded before: by a first launch, or by [`prepare`](super::Module::prepare).
     ///
     /// # Errors
-    /// That of `queue`, or the driver's; on a GPU, if a kernel is not loaded yet.
+    /// That of `queue`, or the driver's; if a graph is captured on this stream already; on a GPU, if a kernel is not loaded yet, if
+    /// nothing was queued, or if the driver is older than CUDA 11.4.
     pub fn capture(&self, queue: impl FnOnce(&Stream) -> Result) -> Result<Graph> {
         let capturing = Capturing::begin(self)?;
         queue(self)?;

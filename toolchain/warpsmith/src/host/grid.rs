@@ -5,7 +5,7 @@ use std::string::{String, ToString};
 
 use crate::back::Dim;
 
-/// Numbers along x, y and z: from one number, two or three.
+/// Numbers along x, y and z: made from one number, two or three; those that are missing are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Along x.
@@ -49,7 +49,8 @@ impl Extent {
     }
 }
 
-/// The shape of a launch: blocks, threads of a block, and dynamic shared memory.
+/// The shape of a launch: blocks, threads of a block, and dynamic shared memory. One that the device cannot run is an error of the
+/// launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub(crate) blocks: Extent,

@@ -36,7 +36,10 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Checks device and grid.
+    /// Checks device and grid, and loads the kernel if it is not loaded yet.
+    ///
+    /// # Errors
+    /// If module and stream are of different devices, the device cannot run a launch of this shape, or the kernel cannot be loaded.
     pub fn new(module: &Module, stream: &'a Stream, kernel: &'static str, grid: Grid) -> Result<Self> {
         if !module.device().is_same(stream.device()) {
             let (of, with) = (module.device().label(), stream.device().label());

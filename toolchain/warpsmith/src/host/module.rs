@@ -135,10 +135,12 @@ impl Loaded {
 }
 
 impl Module {
-    /// Chooses the text for a device.
+    /// Chooses the text for a device: of those that it can run the one for the newest architecture, or the one for the architecture that
+    /// the environment variable `WARPSMITH_ARCH` names, written as `sm_70`.
     ///
     /// # Errors
-    /// If the build has no kernels, or the device or the driver is too old for them.
+    /// If the build has no kernels, or the device or the driver is too old for them, or `WARPSMITH_ARCH` names none of the build's
+    /// architectures.
     ///
     /// # Safety
     /// The images are those of the kernels that are launched by the module, compiled from the same source.

@@ -18,7 +18,7 @@ use crate::DeviceCopy;
 
 /// A queue of work, which the device does in order. Cheap to clone: the clones are the same queue.
 ///
-/// On a GPU a launch returns at once, and so may errors of a kernel come from a later call: the next that waits. Buffers are in
+/// On a GPU a launch returns at once; an error of its kernel may come from a later call, such as the next that waits. Buffers are in
 /// order across streams, too: what one stream writes, another reads after that. On the CPU every call returns when its work is done.
 ///
 /// The last clone waits, when it is dropped, for kernels that were not waited for.
@@ -149,7 +149,7 @@ impl Stream {
     /// Copies a buffer to the host, after everything that was queued before.
     ///
     /// # Errors
-    /// If the buffer is of another device, a graph is captured, the driver fails, or a kernel before did.
+    /// If the buffer is of another device, main memory does not suffice, a graph is captured, the driver fails, or a kernel before did.
     pub fn download<T: DeviceCopy>(&self, from: &DeviceSlice<T>) -> Result<Vec<T>> {
         let mut values = Vec::new();
         let out = |_| Error::OutOfMemory { bytes: from.bytes() as u64, free: None };
@@ -262,7 +262,7 @@ impl Stream {
         }
     }
 
-    /// Sets every byte of a buffer.
+    /// Sets every byte of a buffer, in order with what else is queued. On a GPU it returns before that is done.
     ///
     /// # Errors
     /// If the buffer is of another device, or the driver fails.
@@ -289,7 +289,8 @@ impl Stream {
         }
     }
 
-    /// Copies elements of one buffer to another of the same length, on the same GPU or another.
+    /// Copies elements of one buffer to another of the same length, on the same GPU or another, in order with what else is queued. On a
+    /// GPU it returns before the copy is done.
     ///
     /// # Errors
     /// If the lengths differ, `to` is of another device than the stream, only one of the two is on the CPU, or the driver fails.
