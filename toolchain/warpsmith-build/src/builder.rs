@@ -15,7 +15,8 @@ use crate::source::{Source, package_dir, sources_of};
 use crate::toolchain::{self, Missing, Search, Toolchain};
 use crate::{BuildError, ptx, store, usage};
 
-/// An architecture to compile for: its PTX also runs on everything newer.
+/// An architecture to compile for. Its PTX also runs on everything newer, but that of one with the letter `a`, as `sm_90a`, nowhere
+/// else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     arch: String,
@@ -43,7 +44,7 @@ impl Target {
         vec![Target::new("sm_70", "ptx70"), Target::new("sm_90", "ptx80")]
     }
 
-    /// Returns ten times the compute capability: 90 for `sm_90`; 0 for a name without a number.
+    /// Returns ten times the compute capability: 90 for `sm_90` and `sm_90a`; 0 for a name without a number or with another letter.
     pub fn compute_capability(&self) -> u32 {
         self.arch.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
     }
@@ -56,7 +57,7 @@ pub struct PtxFile {
     pub target: Target,
     /// The text.
     pub path: PathBuf,
-    /// A file next to it, with every finding of the checks and the compiler's messages.
+    /// A file next to it, with every finding of the checks and the compiler's messages; an empty path for packaged kernels.
     pub report: PathBuf,
 }
 
@@ -169,8 +170,8 @@ impl Builder {
         self
     }
 
-    /// Gives the folder of a crate that the kernels depend on. Kernels in a file can then use it, without its default features;
-    /// a `Cargo.toml.in` has the crate's name in braces as its path. Changes to it rebuild the kernels.
+    /// Gives the folder, relative to the package, of a crate that the kernels depend on. Kernels in a file can then use it, without its
+    /// default features; a `Cargo.toml.in` has the crate's name in braces as its path. Changes to it rebuild the kernels.
     pub fn dependency(mut self, name: &str, folder: impl AsRef<Path>) -> Self {
         self.dependencies.push((name.into(), folder.as_ref().to_path_buf()));
         self
@@ -231,7 +232,9 @@ impl Builder {
         self
     }
 
-    /// Takes packaged kernels, or finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about.
+    /// Takes packaged kernels, or finds a toolchain, compiles and checks, and tells cargo what to watch and what to warn about. With
+    /// `WARPSMITH_KERNELS=skip` in the environment it does without kernels; with `require` a missing toolchain is an error; `auto` is
+    /// the default.
     ///
     /// # Errors
     /// For everything except a missing toolchain, and for that too if the user requires kernels.

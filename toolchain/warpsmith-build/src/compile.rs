@@ -40,7 +40,7 @@ pub enum Debug {
 }
 
 impl Debug {
-    /// Reads the value of `KERNEL_DEBUG`: `lines`, or anything else for all of it.
+    /// Reads the value of `KERNEL_DEBUG`: nothing or `0` for no debugging, `lines`, or anything else for all of it.
     pub fn from_value(value: Option<&OsStr>) -> Debug {
         match value {
             None => Debug::No,
@@ -157,7 +157,8 @@ impl Job<'_> {
     /// Runs the compiler, or only reads its last result if cargo finds that nothing changed.
     ///
     /// # Errors
-    /// [`BuildError::Compile`] with rustc's messages, [`BuildError::Io`] if cargo does not start.
+    /// [`BuildError::Compile`] with rustc's messages, [`BuildError::Input`] if there is a comma in the path of the PTX,
+    /// [`BuildError::Io`] if cargo does not start or a file cannot be read or written.
     pub fn run(&self) -> Result<Compiled, BuildError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).map_err(BuildError::io("cannot make", &target_dir))?;

@@ -16,16 +16,16 @@ use crate::builder::out_dir_from_env;
 use crate::{Outcome, ptx};
 
 impl Outcome {
-    /// Writes `OUT_DIR/kernels.rs`, an expression of type `warpsmith::image::Images`, for `warpsmith::module!()`.
+    /// Writes `OUT_DIR/kernels.rs`, an expression of type `warpsmith::image::Images`, for `warpsmith::module!()`. Returns its path.
     ///
     /// # Errors
-    /// If a PTX file cannot be read, or a file cannot be written.
+    /// If a PTX file cannot be read, a file cannot be written, or the build script has written a module to `OUT_DIR` before.
     pub fn write_module(&self) -> io::Result<PathBuf> {
         only_once()?;
         self.write_module_in(&out_dir_from_env())
     }
 
-    /// Writes that file and the files that it includes to a chosen folder.
+    /// Writes that file and the files that it includes to an existing folder. Returns its path.
     ///
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.
@@ -41,16 +41,16 @@ impl Outcome {
     }
 
     /// Writes `OUT_DIR/kernels.rs` for a host that does not use warpsmith: a module with types of its own, to be included by
-    /// `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))`. The host needs `flate2` among its dependencies.
+    /// `include!(concat!(env!("OUT_DIR"), "/kernels.rs"))`. The host needs `flate2` among its dependencies. Returns the path of the file.
     ///
     /// # Errors
-    /// If a PTX file cannot be read, or a file cannot be written.
+    /// If a PTX file cannot be read, a file cannot be written, or the build script has written a module to `OUT_DIR` before.
     pub fn write_standalone_module(&self) -> io::Result<PathBuf> {
         only_once()?;
         self.write_standalone_module_in(&out_dir_from_env())
     }
 
-    /// Writes that file and the files that it includes to a chosen folder.
+    /// Writes that file and the files that it includes to an existing folder. Returns its path.
     ///
     /// # Errors
     /// If a PTX file cannot be read, or a file cannot be written.

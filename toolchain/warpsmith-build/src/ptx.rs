@@ -65,7 +65,8 @@ const SPACES: &[&str] = &["global", "shared", "local", "param", "const"];
 /// Instructions at which a block waits for all its threads.
 const BARRIERS: &[&str] = &["bar.sync", "bar.cta.sync", "barrier.sync", "barrier.cta.sync"];
 
-/// Code that goes wrong or costs speed, and is sometimes intended.
+/// Code that goes wrong or costs speed, and is sometimes intended. [`Kind::Copied`], [`Kind::Assembly`] and [`Kind::Ordering`] fail the
+/// build unless a comment allows them; the others are findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A collective that the compiler has copied to several sides of a branch.
@@ -155,7 +156,7 @@ pub struct Report {
     pub faults: Vec<String>,
     /// Findings that may stay, and were not allowed by a comment.
     pub findings: Vec<Finding>,
-    /// Number of barriers in each kernel.
+    /// Number of barriers in each kernel or function that has any.
     pub barriers: BTreeMap<String, usize>,
 }
 

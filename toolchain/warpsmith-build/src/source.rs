@@ -158,7 +158,7 @@ impl Source {
     /// Returns the name of the library that cargo makes; `None` if the manifest does not show it.
     ///
     /// # Errors
-    /// If the current folder does not exist.
+    /// If the manifest cannot be read, or the current folder does not exist.
     pub fn library(&self) -> Result<Option<String>, BuildError> {
         let manifest = match self {
             // Of its own for each file: a folder of cargo's may serve several packages.
@@ -174,7 +174,8 @@ impl Source {
     /// Checks that the crates named by the build script are those that a manifest asks for.
     ///
     /// # Errors
-    /// If the builder cannot hand them on.
+    /// If there is no `Cargo.toml` in a folder, if the source is a crate, whose own manifest names its dependencies, or if the library
+    /// for kernels in a file has another version than this builder.
     pub fn check_dependencies(&self, dependencies: &[(String, PathBuf)]) -> Result<(), BuildError> {
         if let Some((name, folder)) =
             dependencies.iter().find(|(_, folder)| !folder.join("Cargo.toml").is_file())

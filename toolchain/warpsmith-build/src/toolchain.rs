@@ -106,7 +106,7 @@ impl Search<'_> {
         files
     }
 
-    /// Returns the folder with the source of `core` that belongs to a compiler.
+    /// Returns the folder of a compiler for the source of `core`, which may not be installed there.
     ///
     /// # Errors
     /// If the compiler does not run.

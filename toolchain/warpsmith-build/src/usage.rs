@@ -53,7 +53,8 @@ impl fmt::Display for Usage {
     }
 }
 
-/// Returns what each kernel of a text in a file uses, and why ptxas could not say.
+/// Returns what each kernel of a text in a file uses, and why ptxas failed, if it did. What only ptxas knows is also missing where there
+/// is none, and for a text of more than a mebibyte unless the environment names one.
 pub fn usage(
     variables: &Variables,
     file: &Path,
@@ -78,7 +79,7 @@ pub fn usage(
     (usages.collect(), why)
 }
 
-/// Finds NVIDIA's assembler: the named one, or one on the path or of a CUDA toolkit.
+/// Finds NVIDIA's assembler: the one that the environment names, whether or not it exists, or one on the path or of a CUDA toolkit.
 pub fn find_ptxas(variables: &Variables) -> Option<PathBuf> {
     if let Some(named) = variables.value(Variables::PTXAS) {
         return Some(named.into());
