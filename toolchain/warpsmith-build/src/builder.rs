@@ -57,7 +57,7 @@ pub struct PtxFile {
     pub target: Target,
     /// The text.
     pub path: PathBuf,
-    /// A file next to it, with every finding of the checks and the compiler's messages; an empty path for packaged kernels.
+    /// A file next to it, with every finding of the checks and the compiler's messages; an empty one for packaged kernels.
     pub report: PathBuf,
 }
 
