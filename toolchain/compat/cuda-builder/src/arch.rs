@@ -4,7 +4,8 @@ macro_rules! architectures {
     ($($name:ident $target:literal $ptx:literal;)*) => {
         /// The oldest architecture that is to run the kernels.
         ///
-        /// Kernels are compiled for Volta at the oldest: what is named for a device before it, is compiled for Volta.
+        /// Kernels are compiled for Volta at the oldest: what is named for a device before it, is compiled for Volta. Kernels for one with
+        /// the letter `a` run on that architecture alone.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(missing_docs)]
         #[non_exhaustive]

@@ -121,7 +121,8 @@ impl CudaBuilder {
         }
     }
 
-    /// Sets the file for the PTX, and creates its folder if necessary. By default the PTX is in `OUT_DIR`.
+    /// Sets the file for the PTX, and creates its folder if necessary. By default the PTX is in the folder `cuda_builder` of the target
+    /// folder.
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().to_path_buf());
         self
@@ -133,19 +134,19 @@ impl CudaBuilder {
         self
     }
 
-    /// Sets whether the kernels are optimised, which they are by default.
+    /// Sets the level of optimisation: 3, as by default, or 1 with `false`.
     pub fn release(mut self, release: bool) -> Self {
         self.opt_level = if release { "3" } else { "1" };
         self
     }
 
-    /// Sets whether the square root of `f32` may be off by a bit or two; it is exact by default.
+    /// Sets whether the square root of `f32` may be off by a bit or two; by default it is the nearest number.
     pub fn fast_sqrt(mut self, fast_sqrt: bool) -> Self {
         self.fast_sqrt = fast_sqrt;
         self
     }
 
-    /// Sets whether quotients of `f32` may be off by a bit or two; they are exact by default.
+    /// Sets whether quotients of `f32` may be off by a bit or two; by default they are the nearest number.
     pub fn fast_div(mut self, fast_div: bool) -> Self {
         self.fast_div = fast_div;
         self
@@ -157,7 +158,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Gives arguments of cargo for the crate of kernels: `--features` and `--no-default-features` are used.
+    /// Gives arguments of cargo for the crate of kernels: `--features` (or `-F`), `--all-features` and `--no-default-features`. Any other
+    /// is an error of [`build`](Self::build).
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
         self.features.extend(args.iter().map(|arg| arg.as_ref().to_string()));
         self

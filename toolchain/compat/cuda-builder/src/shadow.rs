@@ -1,7 +1,7 @@
 //! A manifest of our own for the crate of kernels.
 //!
 //! The crate is compiled with another compiler, other profiles and its own choice of versions, but it may be a member of the outer
-//! workspace and inherit from it. So cargo is asked what its manifest means, and that is written down in a folder below `OUT_DIR`, as a
+//! workspace and inherit from it. So cargo is asked what its manifest means, and that is written down in a folder of its own, as a
 //! workspace of its own, with the lock file of the outer one as a start. The sources stay where they are.
 //!
 //! Kernels of 2022 begin with an attribute that compilers since then reject: `register_attr(nvvm_internal)`. Only where it stands, the

@@ -26,7 +26,8 @@ pub enum ComputeCapability {
 }
 
 impl ComputeCapability {
-    /// Returns the architecture that the kernels are compiled for, as a constant by which branches are decided at compile time.
+    /// Returns the architecture that the kernels are compiled for, or the last one listed before it, as a constant by which branches are
+    /// decided at compile time; on a host `Compute70`.
     #[inline(always)]
     pub fn from_cuda_arch_env() -> Self {
         match warpsmith::architecture() {

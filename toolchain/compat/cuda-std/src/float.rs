@@ -4,7 +4,8 @@
 
 use warpsmith::math::{double, single};
 
-/// Functions of floats that `std` has on a host, under the same names.
+/// Functions of floats that `std` has on a host, under the same names. Angles are in radians, and NaN is what a function returns
+/// outside its domain.
 pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     /// Returns the arc cosine.
     fn acos(self) -> Self;
@@ -58,11 +59,11 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn copysign(self, sign: Self) -> Self;
     /// Returns `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// Returns the quotient that leaves a remainder of at least 0.
+    /// Returns the whole quotient that leaves a remainder of at least 0.
     fn div_euclid(self, rhs: Self) -> Self;
     /// Returns that remainder.
     fn rem_euclid(self, rhs: Self) -> Self;
-    /// Returns the value to a whole power.
+    /// Returns the value to a whole power, by multiplications.
     fn powi(self, n: i32) -> Self;
     /// Returns the value to a power.
     fn powf(self, n: Self) -> Self;
@@ -74,7 +75,7 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn log(self, base: Self) -> Self;
     /// Returns the length of a vector with these two parts.
     fn hypot(self, other: Self) -> Self;
-    /// Returns the angle of the vector `(other, self)`.
+    /// Returns the angle of the vector `(other, self)`, from -π to π.
     fn atan2(self, other: Self) -> Self;
     /// Returns sine and cosine.
     fn sin_cos(self) -> (Self, Self);
@@ -192,37 +193,38 @@ pub trait FloatExt: Sized + private::Sealed {
     fn cospi(self) -> Self;
     /// Returns the sine of π times the value.
     fn sinpi(self) -> Self;
-    /// Returns both.
+    /// Returns [`sinpi`](Self::sinpi) and [`cospi`](Self::cospi).
     fn sincospi(self) -> (Self, Self);
     /// Returns the error function.
     fn error_function(self) -> Self;
     /// Returns 1 less the error function.
     fn complementary_error_function(self) -> Self;
-    /// Returns the distribution function of the normal distribution.
+    /// Returns the distribution function of the standard normal distribution.
     fn norm_cdf(self) -> Self;
-    /// Returns a fraction from 0.5 to 1, and the power of two that makes it the value.
+    /// Returns a fraction of magnitude at least 0.5 and less than 1, and the exponent `e` with which 2^`e` times it is the value; the
+    /// value itself and 0 for 0, infinity and NaN.
     fn frexp(self) -> (Self, i32);
-    /// Returns the exponent of the value as a power of two.
+    /// Returns the logarithm of the magnitude to base 2, rounded down; `i32::MIN` for 0 and NaN, `i32::MAX` for infinity.
     fn unbiased_exp(self) -> i32;
-    /// Returns the value times a power of two.
+    /// Returns the value times 2^`exp`.
     fn ldexp(self, exp: i32) -> Self;
-    /// Returns the value times a power of two.
+    /// Returns the value times 2^`exp`.
     fn scale_by_n(self, exp: i32) -> Self;
     /// Returns the Bessel function of the first kind, order 0.
     fn j0(self) -> Self;
     /// Returns the Bessel function of the first kind, order 1.
     fn j1(self) -> Self;
-    /// Returns the Bessel function of the first kind.
+    /// Returns the Bessel function of the first kind and this order.
     fn jn(self, order: i32) -> Self;
     /// Returns the Bessel function of the second kind, order 0.
     fn y0(self) -> Self;
     /// Returns the Bessel function of the second kind, order 1.
     fn y1(self) -> Self;
-    /// Returns the Bessel function of the second kind.
+    /// Returns the Bessel function of the second kind and this order.
     fn yn(self, order: i32) -> Self;
     /// Returns the gamma function.
     fn gamma(self) -> Self;
-    /// Returns the logarithm of the gamma function.
+    /// Returns the natural logarithm of the magnitude of the gamma function.
     fn log_gamma(self) -> Self;
     /// Returns the natural logarithm of the value and 1.
     fn log1p(self) -> Self;

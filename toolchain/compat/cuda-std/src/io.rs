@@ -116,7 +116,7 @@ pub fn __assertion_failed(text: fmt::Arguments<'_>, file: &'static str, line: u3
     panic!("assertion failed: {text} at {}:{line}", file.trim_end_matches('\0'))
 }
 
-/// Prints text from a kernel.
+/// Prints text from a kernel, in pieces of at most 255 bytes, between which other threads may print. On a host it prints nothing.
 #[macro_export]
 macro_rules! print {
     ($($argument:tt)*) => {
@@ -124,7 +124,7 @@ macro_rules! print {
     };
 }
 
-/// Prints a line of text from a kernel.
+/// Prints a line of text from a kernel, as [`print!`](crate::print!) does.
 #[macro_export]
 macro_rules! println {
     () => {
@@ -135,7 +135,8 @@ macro_rules! println {
     };
 }
 
-/// Ends the launch with an error unless two values are equal; the driver prints both.
+/// Ends the launch with an error unless two values are equal; the driver prints both, and of long text the first 255 bytes. On a host it
+/// panics.
 #[macro_export]
 macro_rules! assert_eq {
     ($left:expr, $right:expr $(,)?) => {
@@ -146,7 +147,8 @@ macro_rules! assert_eq {
     };
 }
 
-/// Ends the launch with an error if two values are equal; the driver prints both.
+/// Ends the launch with an error if two values are equal; the driver prints both, and of long text the first 255 bytes. On a host it
+/// panics.
 #[macro_export]
 macro_rules! assert_ne {
     ($left:expr, $right:expr $(,)?) => {

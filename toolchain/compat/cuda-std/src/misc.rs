@@ -10,7 +10,7 @@ pub fn breakpoint() {
     unsafe { core::arch::asm!("brkpt;", options(nostack)) }
 }
 
-/// Counts an event of a profiler, 0 to 15.
+/// Counts an event of a profiler, 0 to 15; nothing for another number.
 #[gpu_only]
 #[inline(always)]
 pub fn profiler_counter(counter: u32) {
@@ -26,7 +26,7 @@ pub fn profiler_counter(counter: u32) {
     unsafe { count!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) }
 }
 
-/// Returns the cycles of the thread's multiprocessor.
+/// Returns a counter of the multiprocessor's cycles; on a host a clock in nanoseconds, or 0.
 #[inline(always)]
 pub fn clock() -> u64 {
     warpsmith::clock()

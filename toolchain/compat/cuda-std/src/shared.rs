@@ -112,7 +112,7 @@ macro_rules! shared_array {
 }
 
 /// Returns a `*mut T` to `N` values in shared memory: `shared_array![T; N]`. On the host the memory is a static's, and the same for all
-/// threads.
+/// threads; its content is anything at first.
 #[cfg(not(target_os = "cuda"))]
 #[macro_export]
 macro_rules! shared_array {

@@ -42,26 +42,27 @@ positions! {
     grid_dim, grid_dim_x, grid_dim_y, grid_dim_z: grid::dim_x, grid::dim_y, grid::dim_z;
 }
 
-/// Returns the thread's number in the grid, x running fastest within a block, and block after block.
+/// Returns the thread's number in the grid, from 0, x running fastest within a block, and block after block: for grids of fewer than
+/// 2^32 threads.
 #[inline(always)]
 pub fn index() -> u32 {
     let block = block_idx_x() + grid_dim_x() * (block_idx_y() + grid_dim_y() * block_idx_z());
     block * block::threads() + warpsmith::thread::in_block()
 }
 
-/// Returns the thread's position in the grid along x.
+/// Returns the thread's position in the grid along x, over all blocks.
 #[inline(always)]
 pub fn index_1d() -> u32 {
     warpsmith::thread::global_x()
 }
 
-/// Returns the thread's position in the grid along x and y.
+/// Returns the thread's position in the grid along x and y, over all blocks.
 #[inline(always)]
 pub fn index_2d() -> UVec2 {
     UVec2::new(index_1d(), warpsmith::thread::global_y())
 }
 
-/// Returns the thread's position in the grid.
+/// Returns the thread's position in the grid, over all blocks.
 #[inline(always)]
 pub fn index_3d() -> UVec3 {
     index_2d().extend(warpsmith::thread::global_z())
@@ -122,7 +123,7 @@ pub fn system_fence() {
     fence::system();
 }
 
-/// Suspends the thread for some time near this one.
+/// Suspends the thread for about so many nanoseconds.
 #[inline(always)]
 pub fn nanosleep(nanos: u32) {
     warpsmith::thread::pause(nanos);

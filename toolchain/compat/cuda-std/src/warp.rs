@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 use warpsmith::warp;
 
-/// Waits for the lanes of `mask`.
+/// Waits for the lanes of `mask`; what they wrote before is visible to them after.
 ///
 /// # Safety
 /// That of the [module](self).
@@ -15,13 +15,13 @@ pub unsafe fn sync_warp(mask: u32) {
     warp::sync(mask);
 }
 
-/// Returns the thread's number in its warp.
+/// Returns the thread's number in its warp, 0 to 31.
 #[inline(always)]
 pub fn lane_id() -> u32 {
     warp::lane()
 }
 
-/// Returns the lanes that run together with this one.
+/// Returns lanes that run together with this one, itself among them, a bit each. Which ones is not determined.
 #[inline(always)]
 pub fn activemask() -> u32 {
     warp::active()
@@ -45,7 +45,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     warp::any(mask, predicate)
 }
 
-/// Returns the lanes of `mask` for which `predicate` is true.
+/// Returns the lanes of `mask` for which `predicate` is true, a bit each.
 ///
 /// # Safety
 /// That of the [module](self).
@@ -54,7 +54,7 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     warp::ballot(mask, predicate)
 }
 
-/// What lanes can compare.
+/// What lanes can compare: integers and floats of 32 and 64 bits.
 pub trait WarpMatchValue: Sized {
     /// See [`warp_match_any`].
     ///
@@ -85,7 +85,7 @@ macro_rules! matched {
 
 matched!(i32 u32 i64 u64 f32 f64);
 
-/// Returns the lanes of `mask` that have the same value as this one, bit by bit.
+/// Returns the lanes of `mask` that have the same value as this one, compared bit by bit; a bit for each lane.
 ///
 /// # Safety
 /// That of the [module](self).
@@ -95,7 +95,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     unsafe { T::match_any(mask, value) }
 }
 
-/// Returns `mask` if all its lanes have the same value, bit by bit.
+/// Returns `mask` if all its lanes have the same value, compared bit by bit; else `None`.
 ///
 /// # Safety
 /// That of the [module](self).
@@ -122,7 +122,7 @@ pub enum WarpReductionOp {
     Xor,
 }
 
-/// What lanes can combine.
+/// What lanes can combine: integers of 32 and 64 bits.
 pub trait WarpReduceValue: Sized {
     /// See [`warp_reduce`].
     ///
@@ -165,11 +165,11 @@ pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReduc
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum WarpShuffleMode {
-    /// One below.
+    /// The one so many lanes below.
     Up,
-    /// One above.
+    /// The one so many lanes above.
     Down,
-    /// The one named.
+    /// The one of this number in the segment.
     Idx,
     /// The one whose number differs in these bits.
     Xor,
@@ -218,7 +218,7 @@ mod back {
     }
 }
 
-/// What lanes can exchange.
+/// What lanes can exchange: integers up to 128 bits and floats up to 64 bits.
 pub trait WarpShuffleValue: Sized {
     /// See [`warp_shuffle_idx`] and the functions beside it.
     ///
@@ -270,10 +270,11 @@ macro_rules! shuffles {
     ($($(#[$doc:meta])* $name:ident, $mode:ident, $b:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// The warp is cut into segments of `width` lanes; the second result is whether the lane is in this one's segment.
+        /// The warp is cut into segments of `width` lanes; the second result is whether there is such a lane in this one's segment. If
+        /// not, the first is this lane's own value.
         ///
         /// # Safety
-        /// That of the [module](self). `width` is a power of two up to 32.
+        /// That of the [module](self). The other lane is one of `mask`, and `width` a power of two up to 32.
         #[inline(always)]
         pub unsafe fn $name<T: WarpShuffleValue>(mask: u32, value: T, $b: u32, width: u32) -> (T, bool) {
             // SAFETY: the caller's promise.
@@ -283,12 +284,12 @@ macro_rules! shuffles {
 }
 
 shuffles! {
-    /// Returns the value of the lane `delta` lanes below.
+    /// Returns the value of the lane `delta` lanes below; `delta` is less than 32.
     warp_shuffle_up, Up, delta;
-    /// Returns the value of the lane `delta` lanes above.
+    /// Returns the value of the lane `delta` lanes above; `delta` is less than 32.
     warp_shuffle_down, Down, delta;
-    /// Returns the value of lane `idx` of the segment.
+    /// Returns the value of lane `idx` of the segment, modulo `width`.
     warp_shuffle_idx, Idx, idx;
-    /// Returns the value of the lane whose number is this one's xor `lane_mask`.
+    /// Returns the value of the lane whose number is this one's xor `lane_mask`, which is less than `width`.
     warp_shuffle_xor, Xor, lane_mask;
 }

@@ -24,7 +24,7 @@ impl Device {
         Ok(count.unsigned_abs())
     }
 
-    /// Returns the device of this number.
+    /// Returns the device of this number, from 0.
     ///
     /// # Errors
     /// If there is no such device, or the driver is not [initialised](crate::init).

@@ -18,6 +18,7 @@ macro_rules! errors {
         pub enum CudaError {
             $($name = $code,)*
             UnknownError = 999,
+            /// None or more memory was asked for than there are addresses for.
             InvalidMemoryAllocation = 100_100,
             OptixError = 100_101,
             /// There is no driver on this machine.

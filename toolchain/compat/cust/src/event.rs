@@ -17,7 +17,7 @@ bitflags! {
         const DEFAULT = 0;
         /// A thread that waits sleeps.
         const BLOCKING_SYNC = 1;
-        /// It takes no time.
+        /// It does not record the time.
         const DISABLE_TIMING = 2;
         /// Other processes may use it; with `DISABLE_TIMING`.
         const INTERPROCESS = 4;
@@ -88,7 +88,7 @@ impl Event {
     /// Returns the milliseconds since another event.
     ///
     /// # Errors
-    /// If one is not recorded or not ready, or takes no time.
+    /// If one is not recorded, has not come yet or does not record the time.
     pub fn elapsed_time_f32(&self, start: &Self) -> CudaResult<f32> {
         let mut milliseconds = 0.0;
         // SAFETY: two events, and a place for the result.
@@ -96,10 +96,10 @@ impl Event {
         Ok(milliseconds)
     }
 
-    /// Returns the time since another event.
+    /// Returns the time since another event; zero if that is later.
     ///
     /// # Errors
-    /// If one is not recorded or not ready, or takes no time.
+    /// If one is not recorded, has not come yet or does not record the time.
     pub fn elapsed(&self, start: &Self) -> CudaResult<Duration> {
         Ok(Duration::from_secs_f64(self.elapsed_time_f32(start)?.max(0.0) as f64 / 1000.0))
     }

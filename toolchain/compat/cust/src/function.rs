@@ -191,7 +191,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Sets what the memory of a multiprocessor is used for rather.
+    /// Sets what the memory of a multiprocessor is preferably used for.
     ///
     /// # Errors
     /// If the driver fails.

@@ -116,7 +116,7 @@ impl Module {
     /// Loads a file with PTX or machine code.
     ///
     /// # Errors
-    /// If there is no such file, or the driver rejects it.
+    /// If the file cannot be read, or the driver rejects it, or there is no current context.
     pub fn from_file<P: AsRef<Path>>(path: P) -> CudaResult<Self> {
         let mut bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
         match std::str::from_utf8(&bytes) {
@@ -147,10 +147,10 @@ impl Module {
         unsafe { Self::load(bytes.as_ref().as_ptr().cast(), options) }
     }
 
-    /// Compiles PTX.
+    /// Compiles PTX. If its kernels call through pointers, the stack limit of the context becomes 8 KiB, unless it is larger.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// If the driver rejects it, or there is no current context.
     pub fn from_ptx_cstr(cstr: &CStr, options: &[ModuleJitOption]) -> CudaResult<Self> {
         let calls_through_pointers = cstr.to_bytes().windows(14).any(|w| w == b".callprototype");
         if calls_through_pointers
@@ -162,10 +162,10 @@ impl Module {
         unsafe { Self::load(cstr.as_ptr().cast(), options) }
     }
 
-    /// Compiles PTX.
+    /// As [`Module::from_ptx_cstr`], of a text that does not end with a NUL.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// As [`Module::from_ptx_cstr`], or if there is a NUL in the text.
     pub fn from_ptx<T: AsRef<str>>(string: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
         let text = CString::new(string.as_ref()).map_err(|_| CudaError::InvalidPtx)?;
         Self::from_ptx_cstr(&text, options)
@@ -174,7 +174,7 @@ impl Module {
     /// As [`Module::from_ptx`], without options.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// As [`Module::from_ptx`].
     #[allow(clippy::should_implement_trait)]
     pub fn from_str<T: AsRef<str>>(string: T) -> CudaResult<Self> {
         Self::from_ptx(string, &[])
@@ -183,7 +183,7 @@ impl Module {
     /// As [`Module::from_ptx_cstr`], without options.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// As [`Module::from_ptx_cstr`].
     pub fn load_from_string(image: &CStr) -> CudaResult<Self> {
         Self::from_ptx_cstr(image, &[])
     }

@@ -15,7 +15,7 @@ bitflags! {
     pub struct StreamFlags: u32 {
         /// Waits for what the default stream does.
         const DEFAULT = 0;
-        /// Does not.
+        /// Does not wait for the default stream.
         const NON_BLOCKING = 1;
     }
 
@@ -73,7 +73,7 @@ impl Stream {
     }
 
     /// Calls a function on the host when all work so far is done, with the error of that work if it has one. The function must not
-    /// use the device.
+    /// use the device, and what it borrows must live until it has been called: nothing checks that.
     ///
     /// # Errors
     /// If the driver fails.

@@ -136,7 +136,7 @@ impl ContextStack {
 pub struct CurrentContext;
 
 impl CurrentContext {
-    /// Returns it.
+    /// Returns it; a null handle if the thread has none.
     ///
     /// # Errors
     /// If the driver fails.

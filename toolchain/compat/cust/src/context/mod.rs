@@ -45,7 +45,7 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What the memory of a multiprocessor is used for rather.
+    /// What the memory of a multiprocessor is preferably used for.
     CacheConfig as CUfunc_cache {
         /// The driver decides.
         PreferNone = 0,
@@ -225,7 +225,7 @@ pub struct StreamPriorityRange {
 pub struct CurrentContext;
 
 impl CurrentContext {
-    /// Returns what the memory of multiprocessors is used for rather.
+    /// Returns what the memory of multiprocessors is preferably used for.
     ///
     /// # Errors
     /// If there is no current context.
@@ -291,7 +291,7 @@ impl CurrentContext {
         Ok(StreamPriorityRange { least, greatest })
     }
 
-    /// Sets what the memory of multiprocessors is used for rather.
+    /// Sets what the memory of multiprocessors is preferably used for.
     ///
     /// # Errors
     /// If there is no current context.

@@ -513,7 +513,7 @@ impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
     /// Takes the bytes as elements of another type.
     ///
     /// # Panics
-    /// If they are no whole number of them.
+    /// If they are no whole number of them, or not aligned for that type.
     pub fn cast<B: Pod + DeviceCopy>(self) -> DeviceBuffer<B> {
         self.try_cast().unwrap_or_else(|error| panic!("the buffer cannot be cast: {error:?}"))
     }
@@ -521,7 +521,7 @@ impl<A: DeviceCopy + Pod> DeviceBuffer<A> {
     /// Takes the bytes as elements of another type.
     ///
     /// # Errors
-    /// If they are no whole number of them.
+    /// If they are no whole number of them, or not aligned for that type; the buffer is then freed.
     pub fn try_cast<B: Pod + DeviceCopy>(self) -> Result<DeviceBuffer<B>, PodCastError> {
         let (bytes, size) = (self.bytes(), size_of::<B>());
         if !self.start.as_raw().is_multiple_of(align_of::<B>() as u64) {

@@ -13,7 +13,7 @@ fn bytes<T>(count: usize) -> CudaResult<usize> {
     if bytes == 0 { Err(CudaError::InvalidMemoryAllocation) } else { Ok(bytes) }
 }
 
-/// Allocates memory of the device.
+/// Allocates memory of the device for `count` elements.
 ///
 /// # Safety
 /// The memory is not initialised.
@@ -56,7 +56,7 @@ pub unsafe fn cuda_free_async<T: DeviceCopy>(stream: &Stream, p: DevicePointer<T
     call(|| unsafe { sys::cuMemFreeAsync(p.as_raw(), stream.as_inner()) })
 }
 
-/// Allocates memory that host and device both use.
+/// Allocates memory for `count` elements that host and device both use.
 ///
 /// # Safety
 /// The memory is not initialised.
@@ -73,7 +73,7 @@ pub unsafe fn cuda_malloc_unified<T: DeviceCopy>(count: usize) -> CudaResult<Uni
     Ok(unsafe { UnifiedPointer::wrap(ptr::with_exposed_provenance_mut(address as usize)) })
 }
 
-/// Allocates memory of the device whose rows are aligned, and returns the bytes from row to row.
+/// Allocates memory of the device for `height` rows of `width` elements, each row aligned. Also returns the bytes from row to row.
 ///
 /// # Safety
 /// The memory is not initialised.
@@ -122,7 +122,7 @@ pub unsafe fn cuda_free_unified<T: DeviceCopy>(p: UnifiedPointer<T>) -> CudaResu
     unsafe { cuda_free(DevicePointer::<T>::from_raw(p.as_raw().expose_provenance() as u64)) }
 }
 
-/// Allocates memory of the host that devices copy from without help.
+/// Allocates memory of the host for `count` elements, which devices copy from without help.
 ///
 /// # Safety
 /// The memory is not initialised.

@@ -135,7 +135,7 @@ pub(crate) unsafe fn read<T: DeviceCopy>(from: DevicePointer<T>, to: &mut [T]) -
     call(|| unsafe { sys::cuMemcpyDtoH_v2(to.as_mut_ptr().cast(), from.as_raw(), size_of_val(to)) })
 }
 
-/// Copies bytes to the device.
+/// Copies `size` bytes to the device.
 ///
 /// # Safety
 /// There are as many at both ends.
@@ -148,7 +148,7 @@ pub unsafe fn memcpy_htod(d_ptr: sys::CUdeviceptr, src_ptr: *const c_void, size:
     finish()
 }
 
-/// Copies bytes from the device.
+/// Copies `size` bytes from the device.
 ///
 /// # Safety
 /// There are as many at both ends.
