@@ -89,8 +89,8 @@ class Solver:
     """Solves with the same options again and again, and can be stopped from another thread.
 
     Args:
-        callback: called about ten times a second, in the thread that solves, with the `Progress` of the run. What
-            it raises ends the run, and is raised there.
+        callback: called up to ten times a second, in the thread that calls `solve`, with the `Progress` of the run.
+            What it raises ends the run, and is raised by `solve`. Not called any more after Ctrl-C.
         options: see `solve`.
 
     Raises:
@@ -257,12 +257,12 @@ def solve(
             - an array of shape (n, 2) or (n, 3): places in the plane or in space, with Euclidean lengths;
             - an array of shape (n, n): the cost from each place (row) to each other (column), ints or floats; infinity
               or NaN where there is no road. The diagonal is ignored. Costs are directed if they are not symmetric;
-            - lists of rows of the same shapes;
+            - lists of rows of the same shapes. Where n is 2 or 3, a square needs `shape`: "points" or "matrix";
             - a frame of pandas or polars with columns named x and y (and z), or lat and lon, by any common spelling:
               lengths of degrees are great-circle metres. Or a square frame whose columns are called like its index;
             - a graph of networkx: costs are the attribute `weight` of its edges, and pairs without an edge have no road;
             - the path of a file that `antwarp solve` reads: TSPLIB, CSV, JSON; or a name such as "E1k.0".
-        callback: called about ten times a second with the `Progress` of the run; see `Solver`.
+        callback: called up to ten times a second with the `Progress` of the run; see `Solver`.
         open: an open path instead of a closed tour.
         start: the place where the tour starts, called as in `Solution.tour`.
         end: the place where the path ends; it is then open.
@@ -275,19 +275,22 @@ def solve(
         resume: such a file of the same input: its run goes on, with its settings, and with its limits if none are
             given. Limits count from its first start.
         certificate: a file to which the proof is written, if it is complete; `check` checks it. Implies `prove`.
-        options: limits (`time` in seconds, by default 10; `iterations`, `stagnation`, `target`), the machine (`backend`,
-            `gpus`, `threads`), `prove`, `bound`, the `algorithm` and its settings, such as `seed`; and how to read what has
-            several meanings (`shape`, `columns`, `degrees`, `directed` and others), as `antwarp solve --help` describes
-            them under the same names.
+        options: limits (`time` in seconds, with the reading of `x`; `iterations`; `stagnation`, in iterations; `target`,
+            a cost in the unit of the input; 10 seconds if there are none, and neither a proof nor `descent_only` is asked
+            for), the machine (`backend`, `gpus`, `threads`), `prove`, `bound`, the `algorithm` and its settings, such as
+            `seed`; and how to read what has several meanings (`shape`, `columns`, `degrees`, `directed` and others), as
+            `antwarp solve --help` describes them under the same names.
 
     Returns:
         the best tour until a limit was reached or Ctrl-C was pressed. A second Ctrl-C raises `KeyboardInterrupt`.
 
     Raises:
-        InputError: if `x` is malformed, ambiguous or contradicts itself.
-        OptionError: if an option is unknown, out of range or without effect.
+        InputError: if `x` or `resume` is malformed, cannot be read, is ambiguous or contradicts itself.
+        OptionError: if an option is unknown, out of range or without effect, a place does not exist, `initial_tour` is
+            no tour, so many `threads` cannot be started, or `checkpoint` exists or cannot be written.
         NoTourError: if every tour that was found has a pair without a road.
-        BackendError: if there are no threads, no memory or no GPU that was asked for.
+        BackendError: if there are no threads, no memory or no GPU that was asked for. If that is so only during the
+            run, the best tour until then is its attribute `solution`.
         OSError: if `certificate` cannot be written. If that is known only at the end, the tour is its attribute
             `solution`.
     """
@@ -324,17 +327,20 @@ def bound(
     Args:
         x: what `solve` takes, as `open`, `start`, `end`, `fix` and `forbid` are.
         initial_tour: a good tour, if one is known: cutting planes begin with it.
-        time: the seconds in which the best bound is to be found: first by spanning trees, then by cutting planes. If not
-            given, the bound of Held and Karp by spanning trees, 0.7 to 0.8 % below the shortest tour of random places.
+        time: the seconds, with the reading of `x`, in which the best bound is to be found: first by spanning trees, then
+            by cutting planes. If not given, the bound of Held and Karp by spanning trees, 0.7 to 0.8 % below the
+            shortest tour of random places.
         options: `threads`, and how to read what has several meanings, as in `solve`.
 
     Returns:
-        the bound; infinity, if every tour has a pair without a road. After Ctrl-C, the bound until then.
+        the bound, in the unit of the input; infinity, if every tour has a pair without a road. After Ctrl-C, the bound
+        until then; without one, that raises `KeyboardInterrupt`.
 
     Raises:
-        InputError: if `x` is malformed, ambiguous or contradicts itself, or has no bound: an open path of more than
-            3,000 places.
-        OptionError: if an option is unknown or out of range, or the time is too short for any bound.
+        InputError: if `x` is malformed, cannot be read, is ambiguous or contradicts itself, or has no bound: an open
+            path of more than 3,000 places.
+        OptionError: if an option is unknown or out of range, a place does not exist, `initial_tour` is no tour, so many
+            `threads` cannot be started, or the time is too short for any bound.
         BackendError: if there are no threads or no memory.
     """
     begin = _time.perf_counter()
@@ -384,9 +390,10 @@ def check(
         options: `threads`, and how to read what has several meanings, as in `solve`.
 
     Raises:
-        InputError: if it is no tour of `x` that has this shape and only pairs with a road; or if the certificate
-            proves nothing.
-        OptionError: if an option is unknown or out of range.
+        InputError: if a file cannot be read; if it is no tour of `x` that has this shape and only pairs with a road; or
+            if the certificate proves nothing.
+        OptionError: if an option is unknown or out of range, a place does not exist, or both or neither of `tour` and
+            `certificate` are given.
     """
     if (tour is None) == (certificate is None):
         raise OptionError("give either a `tour` or a `certificate`")
@@ -425,8 +432,16 @@ def networkx(G: Any, weight: str = "weight", **options: Any) -> list[Any]:
     """Finds a short round trip through all nodes of a graph, for networkx:
     `networkx.approximation.traveling_salesman_problem(G, method=antwarp.networkx)`.
 
+    Args:
+        G: the graph, complete or not.
+        weight: the attribute of its edges that is their cost.
+        options: those of `solve`.
+
     Returns:
         the nodes in order; the first one is also the last.
+
+    Raises:
+        Error: see `solve`.
     """
     tour = solve(G, **{"weight": weight, **options}).tour
     return tour + tour[:1]

@@ -13,18 +13,19 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """What is to be solved is malformed, ambiguous or contradicts itself. The message names the remedy."""
+    """What is to be solved, or a file that belongs to it, is malformed, cannot be read, is ambiguous or contradicts itself. The
+    message names the remedy."""
 
 
 class OptionError(Error, ValueError):
-    """An option is unknown, out of range or without effect."""
+    """An option is unknown, out of range or without effect, or names what does not exist."""
 
 
 class BackendError(Error, RuntimeError):
     """A GPU, threads or memory are not available or failed.
 
     Attributes:
-        solution: the best tour until then, if it failed during the run.
+        solution: the best tour until then, if it failed during the run; else None.
     """
 
     solution: Solution | None = None

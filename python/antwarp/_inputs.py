@@ -21,7 +21,7 @@ class Input(NamedTuple):
 
 
 def read(session: _native.Session, x: Any, options: _native.Options, weight: str) -> Input:
-    """Makes an instance of anything that `antwarp.solve` takes."""
+    """Makes an instance of anything that `antwarp.solve` takes; `weight` is the attribute of a graph's edges with costs."""
     if isinstance(x, (str, os.PathLike)):
         if x == "-" or (os.path.exists(x) and not os.path.isfile(x) and not os.path.isdir(x)):
             raise InputError(f"{x}: it may have to be waited for: give a file")
@@ -103,7 +103,7 @@ def _rows(session: _native.Session, x: Any, options: _native.Options) -> _native
 
 
 def is_matrix(name: str, shape: tuple[int, int], options: _native.Options) -> bool:
-    """Decides between costs and places."""
+    """Returns whether an array of this shape has costs; else it has places."""
     rows, columns = shape
     if rows == 0 or columns == 0:
         raise InputError(f"{name}: the shape is {shape}: give at least one place")

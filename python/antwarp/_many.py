@@ -22,11 +22,11 @@ class Tours(NamedTuple):
     """The tours of many instances.
 
     Attributes:
-        tours: an array of shape (k, n), where row i has the places of instance i in the order of its tour; or a list
-            of k arrays, if the instances have different numbers of places. -1 where an instance was not solved because
-            Ctrl-C was pressed.
-        costs: an array of shape (k,): NaN where an instance was not solved, infinite where every tour that was found
-            has a pair without a road.
+        tours: an array of shape (k, n), where row i has the places of instance i in the order of its tour, by their
+            positions in the input, from 0; or a list of k arrays, if the instances have different numbers of places. -1
+            where an instance was not solved because Ctrl-C was pressed.
+        costs: an array of shape (k,), in the unit of the input: NaN where an instance was not solved, infinite where
+            every tour that was found has a pair without a road.
     """
 
     tours: NDArray[numpy.int64] | list[NDArray[numpy.int64]]
@@ -45,16 +45,16 @@ def solve_many(instances: Any, *, effort: int = 10, seed: int = 1, **options: An
             anything that `antwarp.solve` takes.
         effort: how thoroughly to search: the kicks of a tour for each of its places. 0: local optima.
         seed: the seed of all random numbers.
-        options: `time`, in seconds, for all instances together: those that have not been started by then get a local
-            optimum; by default there is no limit. `backend`, `gpus`, `threads`, and how to read the instances, as for
-            `antwarp.solve`.
+        options: `time`, in seconds, for the reading and all instances together: those that have not been started by then
+            get a local optimum; by default there is no limit. `backend`, `gpus`, `threads`, and how to read the
+            instances, as for `antwarp.solve`.
 
     Returns:
         the tours and their costs. After Ctrl-C, those found until then; a second Ctrl-C raises `KeyboardInterrupt`.
 
     Raises:
-        InputError: if an instance is malformed or too large; the message has its index.
-        OptionError: if an option is unknown or out of range.
+        InputError: if an instance is malformed or too large; the message has its index, from 0.
+        OptionError: if an option is unknown or out of range, or so many `threads` cannot be started.
         BackendError: if there are no threads, no memory or no GPU that was asked for.
     """
     begin = time.perf_counter()
@@ -75,7 +75,7 @@ def solve_many(instances: Any, *, effort: int = 10, seed: int = 1, **options: An
 
 
 def _options() -> list[str]:
-    """The options of `antwarp.solve` that have the same meaning here."""
+    """Returns the options of `antwarp.solve` that have the same meaning here."""
     from . import Reading  # The package imports this module first.
 
     return sorted({"backend", "gpus", "time", *Reading.__annotations__})

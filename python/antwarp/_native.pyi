@@ -32,9 +32,9 @@ class Progress:
     """Where a run stands.
 
     Attributes:
-        seconds: seconds since the start.
+        seconds: seconds since the call began to search, after the reading of the input.
         cost: the cost of the best tour so far; None while each one has a pair without a road.
-        bound: no tour costs less; None unless a proof has shown something.
+        bound: no tour costs less; None while nothing is proven, and while `cost` is None.
         iterations: iterations done.
     """
 

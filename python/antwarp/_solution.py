@@ -23,12 +23,12 @@ class Solution:
         order: the same places by their positions in the input, from 0.
         cost: the cost of the tour, in the unit of the input; metres for latitudes and longitudes. An int where
             all costs are whole numbers.
-        bound: no tour costs less than this, if anything was proven.
+        bound: no tour costs less than this; None if nothing was proven.
         optimal: whether no tour is shorter: proven by this run to its `resolution`, or in the literature.
         resolution: costs of edges are rounded to multiples of this while searching; 0 if they are exact. `cost`
             itself is computed from the input, without that rounding.
-        trace: every improvement: seconds since the start, and the cost then.
-        seconds: how long the run took.
+        trace: every improvement: seconds since the start, and the cost then; without tours that have a pair without a road.
+        seconds: how long the run took, with the reading of the input and the run that it continues.
         stopped_by: why it ended: "time", "iterations", "target", "published-optimum", "optimal",
             "optimal-rounded", "stagnation", "local-optimum", "interrupt", "settled" or "failure".
         report: all facts of the run, as `antwarp solve --json` writes them, without the tour and the trace.
@@ -80,8 +80,8 @@ class Solution:
         return list(zip(self.tour, ends))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the tour to a file: .tour (TSPLIB), .csv (a place in each line), .json (all facts), .geojson, .gpx (a route for
-        navigation devices), .html (a page with a map) or .svg.
+        """Writes the tour to a file, which is replaced if it exists: .tour (TSPLIB), .csv (a place in each line), .json (all
+        facts), .geojson, .gpx (a route for navigation devices), .html (a page with a map) or .svg.
 
         Raises:
             ValueError: if the name ends in none of these, there is no picture of places that have none, or .geojson and .gpx are
@@ -104,7 +104,7 @@ class Solution:
         return places
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draws the tour with matplotlib, on `ax` or on new axes, which are returned. `style` goes to `Axes.plot`.
+        """Draws the tour with matplotlib on `ax`, or on new axes, and returns them. `style` goes to `Axes.plot`.
 
         Raises:
             InputError: if the places have no coordinates.
@@ -162,7 +162,7 @@ class Solution:
         return bytes(self._outcome.contents("html")).decode()
 
     def to_networkx(self) -> Any:
-        """Returns the tour as a graph of networkx: directed if costs are, with the attribute `weight`."""
+        """Returns the tour as a graph of networkx: directed if costs are, with its edges' costs as the attribute `weight`."""
         import networkx  # type: ignore[import-untyped, unused-ignore]
 
         graph = networkx.Graph() if self._outcome.is_symmetric else networkx.DiGraph()

@@ -66,7 +66,7 @@ pub fn log(py: Python<'_>, level: &str, text: &str) -> PyResult<()> {
 /// How a search ended: what it found, or its error, or how it panicked.
 type Ended<T> = Result<Result<T, PyErr>, Box<dyn Any + Send>>;
 
-/// The progress, and the lower bound from beside the run.
+/// The progress, and the lower bound from beside the run, in the solver's unit.
 pub type Seen = (engine::Progress, Option<i64>);
 
 /// What the search has to say to the caller's thread.
@@ -111,8 +111,11 @@ impl<T> Post<T> {
 }
 
 /// Works on a session's threads. Meanwhile Python handles its signals on this one, and `call` is called again and again, with the
-/// progress if that is new. Ctrl-C ends
-/// the work, and anything that is raised does, too; only the second Ctrl-C is raised.
+/// progress if that is new, and the moment when this began. Ctrl-C and whatever `call` or a handler of signals raises end the work, and
+/// `call` is not called any more.
+///
+/// # Errors
+/// Of the work, once it has ended, or what was raised meanwhile, the first Ctrl-C excepted; `InternalError` if the work panicked.
 pub fn attend<T: Send>(
     py: Python<'_>,
     session: &Session,

@@ -33,7 +33,7 @@ pub fn of_instance(error: InstanceError) -> PyErr {
     input(&error, error.remedy())
 }
 
-/// Makes the exception of a backend's error.
+/// Makes the exception of a backend's error: an `OptionError` where another option helps, else a `BackendError`.
 pub fn of_backend(error: BackendError) -> PyErr {
     let text = with_python_options(&error.to_string());
     match error {

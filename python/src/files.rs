@@ -60,6 +60,9 @@ impl Files {
     }
 
     /// Rejects what contradicts itself, and files that cannot be written.
+    ///
+    /// # Errors
+    /// An `OptionError`; an `OSError` if the certificate cannot be written.
     pub fn check(&self, options: &Options) -> PyResult<()> {
         if options.prove == Prove::Never && self.certificate.is_some() {
             return Err(error::option("`certificate` needs a proof: it cannot be used with `prove` False"));
@@ -85,7 +88,10 @@ impl Files {
         Ok(())
     }
 
-    /// Reads the run to continue, and rejects one of another instance or with other settings.
+    /// Reads the run to continue, if one is given.
+    ///
+    /// # Errors
+    /// An `InputError` if it cannot be read or is of another instance, an `OptionError` if it has other settings.
     pub fn resumed(&self, instance: &Instance, options: &Options) -> PyResult<Option<Checkpoint>> {
         let Some(path) = &self.resume else { return Ok(None) };
         let checkpoint = Checkpoint::read(path).map_err(error::of_instance)?;

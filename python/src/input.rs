@@ -17,7 +17,7 @@ use crate::session::Session;
 #[pyclass(frozen, module = "antwarp._native")]
 pub struct Instance {
     pub instance: Arc<instance::Instance>,
-    /// The node where a closed tour starts.
+    /// The node where a closed tour starts, if one is chosen.
     pub start: Option<u32>,
 }
 
@@ -203,7 +203,7 @@ fn rows(name: &str, list: &Bound<'_, PyAny>) -> PyResult<Array2<f64>> {
     Array2::from_shape_vec(shape, numbers).map_err(error::bug)
 }
 
-/// Makes an instance from coordinates.
+/// Makes an instance from coordinates, a place in each row; with `is_degrees`, latitude and longitude.
 pub fn points_of(
     session: &Session,
     name: &str,
@@ -246,7 +246,7 @@ fn side<T: Element>(name: &str, array: &ArrayView2<'_, T>) -> PyResult<usize> {
     Ok(rows)
 }
 
-/// Makes an instance from whole numbers: as they are, where they fit the solver's.
+/// Makes an instance from whole numbers, the cost from `row` to `column`: as they are, where they fit the solver's.
 pub fn whole_matrix(
     session: &Session,
     name: &str,
@@ -265,7 +265,8 @@ pub fn whole_matrix(
     matrix_of(session, name, costs.view(), options)
 }
 
-/// Makes an instance from real numbers. The array is not copied unless it has to be.
+/// Makes an instance from real numbers, the cost from `row` to `column`; infinity or NaN where there is no road. The array is not
+/// copied unless it has to be.
 pub fn matrix_of(
     session: &Session,
     name: &str,

@@ -158,7 +158,8 @@ impl Options {
 }
 
 impl Options {
-    /// Returns the limits of a run on an instance, which may continue another one or prove its tour.
+    /// Returns the limits of a run on an instance, which may continue another one or prove its tour. `initial` is the tour that it starts
+    /// from, empty if there is none.
     pub fn stop(
         &self,
         instance: &Instance,
@@ -203,7 +204,7 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the limits for many instances together.
+    /// Returns the limits for many instances together, of whose time `spent` has passed.
     pub fn stop_of_many(&self, spent: Duration) -> engine::Stop {
         engine::Stop { time: self.time, ..engine::Stop::never() }.spent(spent)
     }

@@ -30,11 +30,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Where a run stands.
 #[pyclass(frozen, get_all, module = "antwarp")]
 pub struct Progress {
-    /// Seconds since the start.
+    /// Seconds since the call began to search, after the reading of the input.
     seconds: f64,
     /// The cost of the best tour so far; None while each one has a pair without a road.
     cost: Option<Py<PyAny>>,
-    /// No tour costs less, if anything has been proven yet.
+    /// No tour costs less; None while nothing is proven, and while `cost` is None.
     bound: Option<Py<PyAny>>,
     /// Iterations done.
     iterations: u64,

@@ -36,7 +36,7 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Starts this many threads; if not given, one per core.
+    /// Starts this many threads, at most 1,024; if not given, as many as `RAYON_NUM_THREADS` names, else one per core.
     #[new]
     #[pyo3(signature = (threads=None))]
     fn new(py: Python<'_>, threads: Option<u32>) -> PyResult<Session> {
