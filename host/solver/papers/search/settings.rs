@@ -102,7 +102,7 @@ settings! {
         /// In qap with several walks: restart a walk from a child of its best solution and that of a neighbouring walk
         pub recombine: bool = false, only: &[is("strategy", "tabu")],
             otherwise: "on in qap if none of `walks`, `restart` and `cooperate` is given, except with more than 50 places and no structure";
-        /// Fewest and most iterations that something is tabu
+        /// Fewest and most iterations that something is tabu, that of the move included
         pub tenure: Option<(u32, u32)> = None, value_name: "LOW,HIGH", range: from_to(0, 1 << 24),
             only: &[is("strategy", "tabu")], otherwise: "by the encoding and by how walks restart";
         /// A move whose elements have not been tabu for this many iterations is preferred to all others
