@@ -115,16 +115,18 @@ impl SmallTours {
 
 /// Returns whether a tour has each of n nodes once, and all fixed edges of a matrix.
 fn is_tour(tour: &[u32], matrix: &[i32], n: usize) -> bool {
+    if tour.len() != n {
+        return false;
+    }
     let mut beside = vec![[n; 2]; n];
     for (at, &node) in tour.iter().enumerate() {
-        let neighbors = [tour[(at + n - 1) % n], tour[(at + 1) % n]].map(|node| node as usize);
         if beside.get(node as usize) != Some(&[n; 2]) {
             return false;
         }
-        beside[node as usize] = neighbors;
+        beside[node as usize] = [tour[(at + n - 1) % n], tour[(at + 1) % n]].map(|node| node as usize);
     }
-    let fixed = (0..n * n).filter(|&at| matrix[at] == FIXED && at / n != at % n);
-    tour.len() == n && fixed.into_iter().all(|at| beside[at / n].contains(&(at % n)))
+    let mut fixed = (0..n * n).filter(|&at| matrix[at] == FIXED && at / n != at % n);
+    fixed.all(|at| beside[at / n].contains(&(at % n)))
 }
 
 /// Returns whether a matrix is symmetric, and has fixed edges as [`Small`] takes them. That takes far less time than any search.
