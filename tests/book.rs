@@ -223,8 +223,10 @@ mod commands {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        let printed: Vec<Vec<String>> =
-            text.split(END).map(|part| part.lines().map(str::to_owned).collect()).collect();
+        // Only where there is a GPU.
+        let is_shown = |line: &&str| !line.starts_with("antwarp: using CPU threads");
+        let lines = |part: &str| part.lines().filter(is_shown).map(str::to_owned).collect();
+        let printed: Vec<Vec<String>> = text.split(END).map(lines).collect();
         assert_eq!(printed.len(), commands.len() + 1, "{text}");
         printed[..commands.len()].to_vec()
     }

@@ -86,14 +86,23 @@ impl MachineArgs {
         let placement = if is_asked { Placement::as_asked(Choice::Auto) } else { placement };
         if let Some(what) = placement.why_cpu.filter(|_| !quiet) {
             let what = as_options(what);
-            super::output::tell(&if placement.suits_gpu {
-                format!("antwarp: using CPU threads, which are quicker than a GPU for {what}")
-            } else {
-                format!("antwarp: {what} runs on CPU threads")
-            });
+            let told = match placement.suits_gpu {
+                true => has_gpu()
+                    .then(|| format!("antwarp: using CPU threads, which are quicker than a GPU for {what}")),
+                false => Some(format!("antwarp: {what} runs on CPU threads")),
+            };
+            told.iter().for_each(|line| super::output::tell(line));
         }
         MachineArgs { backend: placement.choice, ..self.clone() }.open(quiet)
     }
+}
+
+/// Returns whether runs could be on a GPU.
+pub fn has_gpu() -> bool {
+    #[cfg(feature = "cuda")]
+    return crate::backend::cuda::has_devices();
+    #[cfg(not(feature = "cuda"))]
+    false
 }
 
 /// Maximum number of CPU threads: far more than any processor has.

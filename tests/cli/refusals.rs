@@ -298,7 +298,13 @@ fn a_gpu_that_is_not_there_is_status_4() {
         .assert()
         .code(4)
         .stderr(remedy());
-    // Few nodes are for CPU threads anyway.
+    // Few nodes are for CPU threads anyway, so nothing is said of a GPU where there is no driver of one.
+    if !std::path::Path::new("/dev/nvidiactl").exists() {
+        antwarp(&["solve", &folder.instance, "--iterations", "1"])
+            .assert()
+            .success()
+            .stderr(contains("GPU").not());
+    }
     antwarp(&["solve", "E10k.0", "--iterations", "1"])
         .assert()
         .success()

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::super::options::has_gpu;
 use super::super::output::{self, Output};
 use super::super::{Error, Outcome, Result};
 use super::deliver::{DRAWINGS, json_line, write_csv, write_tour};
@@ -640,14 +641,6 @@ impl Several<'_> {
         }
         if outputs.quiet { Ok(()) } else { self.say(&line.statistics.line(runs.unit)) }
     }
-}
-
-/// Returns whether runs could be on a GPU.
-fn has_gpu() -> bool {
-    #[cfg(feature = "cuda")]
-    return crate::backend::cuda::has_devices();
-    #[cfg(not(feature = "cuda"))]
-    false
 }
 
 /// Prints the error of an instance, with its name; returns its status.
