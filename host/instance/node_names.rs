@@ -54,8 +54,12 @@ impl<'a> NodeNames<'a> {
             Err(InstanceError::content(instance.name().to_owned(), problem, help))
         };
         if let Some(&(one, Some(other))) = self.names.get(text) {
-            let [one, other] = [one, other].map(|node| instance.id(node));
-            let help = format!("give the number of the one you mean, such as {one} or {other}");
+            let [first, second] = [one, other].map(|node| instance.id(node).to_string());
+            let help = if self.find(&first) == Some(one) && self.find(&second) == Some(other) {
+                format!("give the number of the one you mean, such as {first} or {second}")
+            } else {
+                "give each of them another name in the file: their numbers are names of nodes, too".to_owned()
+            };
             return refuse(format!("several nodes are named {text}"), help);
         }
         let (first, last) = (instance.label(0), instance.label(instance.len() as u32 - 1));
@@ -116,6 +120,26 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_comes_before_a_number() {
+        let names = ["1", "1", "A", "A", "3"];
+        let places = (0..names.len()).map(|at| [at as f64, 0.0]).collect::<Vec<_>>();
+        let instance = Instance::euclidean(&places).unwrap().with_names(names.map(str::to_owned).to_vec());
+        let nodes = NodeNames::new(&instance);
+        assert_eq!(nodes.node("3").unwrap(), 4);
+        // Without a name that is 2, it is a number.
+        assert_eq!(nodes.node("2").unwrap(), 1);
+        let help = |text: &str| nodes.node(text).unwrap_err().remedy().to_owned();
+        // Their numbers would not be taken as numbers.
+        for text in ["1", "A"] {
+            assert!(help(text).starts_with("give each of them another name"), "{}", help(text));
+        }
+        let places = &places[..2];
+        let two = Instance::euclidean(places).unwrap().with_names(vec!["A".to_owned(); 2]);
+        let help = two.node_named("A").unwrap_err().remedy().to_owned();
+        assert_eq!(help, "give the number of the one you mean, such as 1 or 2");
+    }
 
     #[test]
     fn a_name_with_a_slip_is_answered_by_those_that_are_similar() {

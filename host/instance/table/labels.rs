@@ -1,5 +1,7 @@
 //! The numbers and names of nodes.
 
+use std::collections::HashSet;
+
 use super::Table;
 use super::grid::are_distinct;
 use super::header::Role;
@@ -88,10 +90,18 @@ pub(super) fn are_consecutive(ids: &[u32]) -> bool {
 }
 
 fn names(table: &Table<'_>, naming: &Naming, ids: Option<&[u32]>) -> Vec<String> {
-    let name = |row: usize| Some(naming.text(table, row)).filter(|name| !name.is_empty());
-    // A place without a name is called by its number.
-    let number = |row: usize| ids.map_or(row as u32 + 1, |ids| ids[row]).to_string();
-    (0..table.grid.rows()).map(|row| name(row).map_or_else(|| number(row), |name| clean(&name))).collect()
+    let mut names: Vec<String> = (0..table.grid.rows()).map(|row| clean(&naming.text(table, row))).collect();
+    let unnamed: Vec<usize> = (0..names.len()).filter(|&row| names[row].is_empty()).collect();
+    if unnamed.is_empty() {
+        return names;
+    }
+    let taken: HashSet<u32> = names.iter().filter_map(|name| whole(name)).collect();
+    for row in unnamed {
+        // A place without a name is called by its number, unless that is the name of another one.
+        let number = ids.map_or(row as u32 + 1, |ids| ids[row]);
+        names[row] = if taken.contains(&number) { format!("unnamed {number}") } else { number.to_string() };
+    }
+    names
 }
 
 /// Makes a name printable on one line.

@@ -400,6 +400,9 @@ fn postcodes_are_no_ids() {
 fn a_place_without_a_name_has_a_number() {
     assert_eq!(read("name,x,y\nA,0,0\n,3,0\nC,3,4\n").names.unwrap(), ["A", "2", "C"]);
     assert_eq!(read("id,name,x,y\n7,A,0,0\n5,,3,0\n2,C,3,4\n").names.unwrap(), ["A", "5", "C"]);
+    // A number that is the name of another place is not used for it.
+    assert_eq!(read("name,x,y\nA,0,0\n,3,0\n2,3,4\n").names.unwrap(), ["A", "unnamed 2", "2"]);
+    assert_eq!(read("id,name,x,y\n7,A,0,0\n5,,3,0\n2,5,3,4\n").names.unwrap(), ["A", "unnamed 5", "5"]);
 }
 
 #[test]
