@@ -41,6 +41,8 @@ pub struct Display {
     pending: Vec<u8>,
     /// The last frame, until the terminal takes the first of it.
     frame: Vec<u8>,
+    /// How much of `pending` is older than the view that fills the terminal, and does not belong to it.
+    older: usize,
 }
 
 /// Returns whether there is a terminal.
@@ -95,7 +97,7 @@ impl Display {
         let path = if is_controlling { "/dev/tty".into() } else { ttyname(io::stderr()).ok()? };
         let flags = OFlag::O_WRONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
         let file = File::from(open(&path, flags, Mode::empty()).ok()?);
-        Some(Display { file, pending: Vec::new(), frame: Vec::new() })
+        Some(Display { file, pending: Vec::new(), frame: Vec::new(), older: 0 })
     }
 
     /// Writes a text after what is pending, and waits up to [`PATIENCE`] for the terminal. What that has not taken stays pending.
@@ -111,10 +113,24 @@ impl Display {
         self.flush(patience);
     }
 
-    /// Writes a text in place of all that is pending, which nobody has seen. `may_discard` is whether what the terminal has not shown
-    /// yet may be discarded, too, to make room for that.
-    pub fn restart(&mut self, text: &str, may_discard: bool) {
+    /// Begins a view with this text. What is written until [`Display::leave`] belongs to the view.
+    pub fn enter(&mut self, text: &str) {
+        let frame = mem::take(&mut self.frame);
+        self.pending.extend(frame);
+        self.older = self.pending.len();
+        self.write(text);
+    }
+
+    /// Ends a view: writes a text in place of all of it that is pending, which nobody has seen. `may_discard` is whether what the terminal
+    /// has not shown yet may be discarded, too, to make room for that.
+    pub fn leave(&mut self, text: &str, may_discard: bool) {
         self.frame.clear();
+        self.pending.truncate(mem::take(&mut self.older));
+        if !self.pending.is_empty() {
+            // Messages from before the view have kept the terminal from taking any of it.
+            self.flush(PATIENCE);
+            return;
+        }
         self.pending = text.into();
         if !self.flush(PATIENCE) && may_discard {
             let _ = tcflush(&self.file, FlushArg::TCOFLUSH);
@@ -135,7 +151,10 @@ impl Display {
                 return true;
             }
             match self.file.write(&self.pending) {
-                Ok(count @ 1..) => drop(self.pending.drain(..count)),
+                Ok(count @ 1..) => {
+                    self.pending.drain(..count);
+                    self.older = self.older.saturating_sub(count);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     let left = until.saturating_duration_since(Instant::now());
@@ -147,7 +166,10 @@ impl Display {
                     let _ = poll(&mut ready, left.as_millis() as u16 + 1);
                 }
                 // A terminal that is gone shows nothing.
-                Ok(0) | Err(_) => self.pending.clear(),
+                Ok(0) | Err(_) => {
+                    self.pending.clear();
+                    self.older = 0;
+                }
             }
         }
     }
@@ -166,6 +188,7 @@ impl Display {
         }
         let frame = mem::take(&mut self.frame);
         self.pending.extend(frame);
+        self.older = 0;
         Some(mem::take(&mut self.pending))
     }
 }

@@ -27,6 +27,7 @@ tests! {
     a_run_that_ends_by_itself_prints_its_summary_below,
     a_terminal_that_is_never_read_stops_nothing,
     a_stopped_terminal_stops_no_run,
+    messages_from_before_it_are_not_lost,
     several_runs_have_no_view,
 }
 
@@ -332,6 +333,26 @@ fn a_stopped_terminal_stops_no_run() {
         }
     }
     assert_eq!(terminal.end().code(), Some(130));
+}
+
+fn messages_from_before_it_are_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let [places, tour] = ["places.csv", "a.tour"].map(|name| folder.path().join(name));
+    let lines = (0..20).map(|at| format!("{},{}\n", at * at % 17, at * 7 % 20));
+    std::fs::write(&places, format!("x,y\n{}", lines.collect::<String>())).unwrap();
+    let args = ["solve", places.to_str().unwrap(), "--live", "--iterations", "9", "--prove=never", "--tour"];
+    let mut command = antwarp(&[&args[..], &[tour.to_str().unwrap()]].concat());
+    let mut terminal = Terminal::new_full(&mut command, None);
+    let begin = Instant::now();
+    while !tour.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the tour never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    terminal.read();
+    assert!(terminal.end().success());
+    terminal.check_clean();
+    let text = terminal.text();
+    assert!(text.contains("read 20 places") && text.contains("iteration limit reached"), "{text}");
 }
 
 fn several_runs_have_no_view() {

@@ -89,7 +89,7 @@ impl Screen {
         output::hold();
         self.state = State::Shown;
         if let Some(mut display) = display() {
-            display.write(ENTER);
+            display.enter(ENTER);
         }
     }
 
@@ -99,7 +99,7 @@ impl Screen {
             let is_foreground = self.is_foreground();
             if let Some(mut display) = display() {
                 // Frames that nobody has seen may be discarded.
-                display.restart(LEAVE, is_foreground);
+                display.leave(LEAVE, is_foreground);
                 let held = output::release().into_iter().map(|line| line + "\n");
                 display.write(&held.collect::<String>());
             }
