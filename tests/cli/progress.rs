@@ -104,18 +104,21 @@ fn a_signal_is_answered_though_the_terminal_takes_nothing() {
 
 fn the_report_waits_for_a_terminal_and_files_do_not() {
     let folder = tempfile::tempdir().unwrap();
-    let [tour, csv, lines] = ["tour", "csv", "lines"].map(|name| folder.path().join(name));
-    let [tour, csv, lines] = [&tour, &csv, &lines].map(|path| path.to_str().unwrap());
-    // One run, one whose tour goes to the terminal, and several.
+    let paths = ["tour", "csv", "lines", "svg"].map(|name| folder.path().join(name));
+    let [tour, csv, lines, svg] = [0, 1, 2, 3].map(|at: usize| paths[at].to_str().unwrap());
+    // One run, one whose tour goes to the terminal, several, and those with an output on the terminal: their picture is written after the
+    // last run.
     for (more, last, said) in [
         (&["--tour", tour][..], tour, "stopped by the time limit"),
         (&["--tour", "-", "--csv", csv], csv, "stopped by the time limit"),
         (&["--runs", "3", "--tour", tour, "--json", lines], tour, "seed 3"),
+        (&["--runs", "3", "--tour", "-", "--json", lines, "--svg", svg], svg, "TOUR_SECTION"),
+        (&["--runs", "3", "--json", "-", "--svg", svg], svg, "\"statistics\""),
     ] {
         let args = [SOLVE, &["--time", "500ms"], more].concat();
         let mut terminal = Terminal::new_full(&mut antwarp(&args), None);
         wait_for(Path::new(last));
-        if more.contains(&"--runs") {
+        if more.contains(&lines) {
             let begin = Instant::now();
             while std::fs::read_to_string(lines).unwrap().lines().count() < 4 {
                 assert!(begin.elapsed() < Duration::from_secs(60), "runs wait for the terminal");

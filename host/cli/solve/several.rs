@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::super::options::has_gpu;
 use super::super::output::{self, Output};
 use super::super::{Error, Outcome, Result};
-use super::deliver::{DRAWINGS, json_line, write_csv, write_tour};
+use super::deliver::{DRAWINGS, write_csv, write_tour};
 use super::settings::Wanted;
 use super::{Args, Asked, Prove, facts, refuse_forbidden};
 use crate::backend::{Backend, Choice};
@@ -546,9 +546,7 @@ impl Several<'_> {
     /// Reports a run.
     fn tell(&self, entry: &Entry<'_>, report: Report, read: &Read) -> Result<()> {
         let mut ended = self.ended();
-        if let (Some(json), Some(output)) = (&mut ended.json, &self.args.outputs.json) {
-            json_line(json, &report).and_then(|()| json.flush()).map_err(|cause| output.error(cause))?;
-        }
+        self.write_json(&mut ended, &report)?;
         if !self.args.outputs.quiet {
             let cost = read.instance.unit().show(report.cost);
             let gap = report.gap_percent.map_or_else(String::new, |gap| format!(", gap {gap:.3} %"));
@@ -570,6 +568,17 @@ impl Several<'_> {
         refused
     }
 
+    /// Writes a line of JSON, if it was requested.
+    fn write_json(&self, ended: &mut Ended, value: &impl Serialize) -> Result<()> {
+        let (Some(json), Some(output)) = (&mut ended.json, &self.args.outputs.json) else { return Ok(()) };
+        let mut line = serde_json::to_string(value).map_err(|error| output.error(error.into()))?;
+        if output.is_stdout() {
+            return output::say(&line);
+        }
+        line.push('\n');
+        json.write_all(line.as_bytes()).and_then(|()| json.flush()).map_err(|cause| output.error(cause))
+    }
+
     /// Prints a line: to the standard error if results go to the standard output.
     fn say(&self, line: &str) -> Result<()> {
         if self.args.outputs.all().any(Output::is_stdout) {
@@ -579,23 +588,27 @@ impl Several<'_> {
         output::say(line)
     }
 
-    /// Returns where an instance's result goes.
-    fn output(&self, entry: &Entry<'_>, output: &Option<Output>, option: &str) -> Option<Output> {
-        match self.entries.len() {
+    /// Returns where an instance's result goes, if that is a file, or if it is not.
+    fn output(
+        &self,
+        (entry, are_files): (&Entry<'_>, bool),
+        output: &Option<Output>,
+        option: &str,
+    ) -> Option<Output> {
+        let output = match self.entries.len() {
             1 => output.clone(),
             _ => in_folder(output, &entry.name, option),
-        }
+        };
+        output.filter(|output| output.file().is_some() == are_files)
     }
 
-    /// Writes the best tour; not yet to what can be written only once, if `is_early`.
-    fn write_tours(&self, entry: &Entry<'_>, runs: &Runs, is_early: bool) -> Result<()> {
+    /// Writes the best tour to all its outputs that are files, or to all others, which can be written only once.
+    fn write_tours(&self, entry: &Entry<'_>, runs: &Runs, are_files: bool) -> Result<()> {
         let (Some(Best { tour, .. }), Some(read)) = (&runs.best, entry.read()) else {
             return Ok(());
         };
         let (instance, outputs) = (&read.instance, &self.args.outputs);
-        let output = |output, option| {
-            self.output(entry, output, option).filter(|output| !is_early || output.file().is_some())
-        };
+        let output = |output, option| self.output((entry, are_files), output, option);
         if let Some(output) = output(&outputs.tour, "--tour") {
             write_tour(&output, instance, tour)?;
         }
@@ -605,41 +618,49 @@ impl Several<'_> {
         Ok(())
     }
 
-    /// Reports the statistics of an instance's runs, once, and writes the best tour.
+    /// Reports the statistics of an instance's runs, once, and writes the best tour. What may have to wait for someone who reads it
+    /// comes last.
     fn conclude(&self, entry: &Entry<'_>, runs: &Runs) -> Result<()> {
         // The error of an instance that could not be read is all there is to say.
         let Some(read) = entry.read() else { return Ok(()) };
-        let (instance, outputs) = (&read.instance, &self.args.outputs);
-        if let Some(Best { tour, seed, .. }) = &runs.best {
-            self.write_tours(entry, runs, false)?;
-            if let Some(output) = self.output(entry, &outputs.html, "--html") {
-                // The page takes the places from the first run.
-                let is_best = |report: &&Report| report.seed == *seed;
-                let (best, others): (Vec<_>, Vec<_>) = runs.reports.iter().partition(is_best);
-                output.write(|out| page::write(out, best.into_iter().chain(others)))?;
+        let write = |are_files: bool| {
+            self.write_tours(entry, runs, are_files)?;
+            self.write_pictures((entry, &read), runs, are_files)
+        };
+        write(true)?;
+        if self.args.runs.is_some() {
+            let name = entry.path.display().to_string();
+            let line = Line { statistics: Statistics::of(&name, runs) };
+            self.write_json(&mut self.ended(), &line)?;
+            if !self.args.outputs.quiet {
+                self.say(&line.statistics.line(runs.unit))?;
             }
-            for drawing in &DRAWINGS {
-                let output = self.output(entry, (drawing.output)(outputs), drawing.option);
-                match (output, drawing.missing(instance)) {
-                    (Some(_), Some(missing)) => {
-                        let (path, option) = (entry.path.display(), drawing.option);
-                        output::tell(&format!("antwarp: {path} {missing}, so it gets no file of {option}"));
-                    }
-                    (Some(output), None) => drawing.write(&output, instance, tour, read.start)?,
-                    (None, _) => {}
+        }
+        write(false)
+    }
+
+    /// Writes the page and the drawings of the best tour, as [`Self::write_tours`] does.
+    fn write_pictures(&self, (entry, read): (&Entry<'_>, &Read), runs: &Runs, are_files: bool) -> Result<()> {
+        let Some(Best { tour, seed, .. }) = &runs.best else { return Ok(()) };
+        let outputs = &self.args.outputs;
+        let output = |output, option| self.output((entry, are_files), output, option);
+        if let Some(output) = output(&outputs.html, "--html") {
+            // The page takes the places from the first run.
+            let is_best = |report: &&Report| report.seed == *seed;
+            let (best, others): (Vec<_>, Vec<_>) = runs.reports.iter().partition(is_best);
+            output.write(|out| page::write(out, best.into_iter().chain(others)))?;
+        }
+        for drawing in &DRAWINGS {
+            match (output((drawing.output)(outputs), drawing.option), drawing.missing(&read.instance)) {
+                (Some(_), Some(missing)) => {
+                    let (path, option) = (entry.path.display(), drawing.option);
+                    output::tell(&format!("antwarp: {path} {missing}, so it gets no file of {option}"));
                 }
+                (Some(output), None) => drawing.write(&output, &read.instance, tour, read.start)?,
+                (None, _) => {}
             }
         }
-        if self.args.runs.is_none() {
-            return Ok(());
-        }
-        let name = entry.path.display().to_string();
-        let line = Line { statistics: Statistics::of(&name, runs) };
-        let mut ended = self.ended();
-        if let (Some(json), Some(output)) = (&mut ended.json, &outputs.json) {
-            json_line(json, &line).and_then(|()| json.flush()).map_err(|cause| output.error(cause))?;
-        }
-        if outputs.quiet { Ok(()) } else { self.say(&line.statistics.line(runs.unit)) }
+        Ok(())
     }
 }
 
