@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::options::duration;
+use super::options::{duration, whole};
 use super::output::{self, Output};
 use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(value_name = "FILE|NAME")]
     instance: PathBuf,
     /// Number of spanning trees to compute; if not given, 4000 for up to 5000 nodes, fewer for more, and 120 from 166,000 nodes on
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1 << 20))]
     trees: Option<u32>,
     /// Find the best bound within this time, such as 10s, from the start of the command: by spanning trees, then by cutting planes
     #[arg(long, value_parser = duration)]
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "time")]
     initial_tour: Option<PathBuf>,
     /// CPU threads; all cores if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     threads: Option<u32>,
     /// Write the result as JSON; - is the standard output
     #[arg(long, value_name = "FILE|-")]

@@ -1,5 +1,6 @@
 //! `antwarp generate`: random instances.
 
+use super::options::whole;
 use super::output::{self, Output};
 use super::{Error, Outcome, Result, signals};
 use crate::instance::{Instance, InstanceError, dimacs, generate, roads, tsplib};
@@ -11,16 +12,16 @@ pub struct Args {
     #[arg(value_name = "KIND|NAME")]
     what: String,
     /// Number of nodes
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = whole::<usize>(0..=u64::MAX))]
     nodes: Option<usize>,
     /// Random seed; if not given, 1, or for e the number of nodes
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
     /// Number of clusters; if not given, one per hundred nodes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=u64::MAX))]
     clusters: Option<usize>,
     /// Percentage of side streets of roads that are one-way; if not given, 40
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole::<u32>(0..=100))]
     one_way: Option<u32>,
     /// Where to write the instance; - is the standard output
     #[arg(long, short, value_name = "FILE|-", default_value = "-")]

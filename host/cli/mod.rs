@@ -148,7 +148,7 @@ fn run_line(line: &[OsString]) -> u8 {
 /// [`Error::Printed`] with the status, which is 0 for help.
 pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let line: Vec<OsString> = line.into_iter().collect();
-    let mut command = Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, &line));
+    let mut command = command(&line);
     if line.iter().any(|word| word == "--version") {
         command = command.long_version(version::describe());
     }
@@ -156,6 +156,18 @@ pub fn execute(line: impl IntoIterator<Item = OsString>) -> Result<Outcome> {
     let given = given(&matches);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| printed(error.format(&mut command)))?;
     dispatch(cli.command, &given)
+}
+
+/// Returns the definition of the command line, shaped for this one.
+fn command(line: &[OsString]) -> clap::Command {
+    with_negative_values(Cli::command().mut_subcommand("solve", |solve| solve::shape(solve, line)))
+}
+
+/// Lets a value such as `-1` go to the option in front of it, which accepts it or says what it expects.
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    let takes = |arg: &clap::Arg| arg.get_long().is_some() && arg.get_action().takes_values();
+    let command = command.mut_args(|arg| if takes(&arg) { arg.allow_negative_numbers(true) } else { arg });
+    command.mut_subcommands(with_negative_values)
 }
 
 /// Options that have been renamed: the old name and the new one.
@@ -200,7 +212,7 @@ fn given(matches: &ArgMatches) -> Vec<String> {
 /// # Errors
 /// If it is wrong; the message has been printed.
 fn parse_line<A: clap::Args>(command: &'static str, line: &[OsString]) -> Result<(A, Vec<String>)> {
-    let command = A::augment_args(clap::Command::new(command)).no_binary_name(true);
+    let command = with_negative_values(A::augment_args(clap::Command::new(command))).no_binary_name(true);
     let read = command.try_get_matches_from(line).and_then(|matches| {
         let args = A::from_arg_matches(&matches)?;
         Ok((args, given(&matches)))

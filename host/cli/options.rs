@@ -1,5 +1,6 @@
 //! Options shared by several subcommands, and the values they take.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub struct MachineArgs {
     #[arg(long, value_name = "all|N|LIST", default_value = "all")]
     pub gpus: Gpus,
     /// CPU threads; all cores if not given. The result does not depend on it, except with relaxed updates of acs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_THREADS)))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u64::from(MOST_THREADS)))]
     pub threads: Option<u32>,
     /// This process's share of its machine.
     #[arg(skip)]
@@ -194,12 +195,33 @@ pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     time.ok_or_else(|| "give a time such as 10s, 500ms, 2m or 1h 30m".to_owned())
 }
 
+/// Returns a parser of whole numbers in this range.
+pub fn whole<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> std::result::Result<T, String> + Clone + Send + Sync + 'static {
+    move |text: &str| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number: u64| T::try_from(number).ok()).ok_or_else(|| {
+            let (least, most) = (*range.start(), *range.end());
+            let which = match (least, most) {
+                (0, u64::MAX) => String::new(),
+                (_, u64::MAX) => format!(" of at least {least}"),
+                _ => format!(" from {least} to {most}"),
+            };
+            format!("give a whole number{which}, such as {}", 4.clamp(least, most))
+        })
+    }
+}
+
 /// Parses a finite number.
 ///
 /// # Errors
 /// What to give instead, if it is anything else, such as `nan` or `inf`.
 pub fn finite(text: &str) -> std::result::Result<f64, String> {
-    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "give a number".to_owned())
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "give a number such as 12 or 0.5".to_owned())
 }
 
 #[cfg(test)]
@@ -218,6 +240,49 @@ mod tests {
             command.get_arguments().any(|one| one.get_help_heading().is_some_and(|text| text.contains(&stop)))
         };
         assert!(is_said(solve) && search.get_subcommands().all(is_said), "{stop}");
+    }
+
+    /// The words of a parser, such as "invalid digit found in string", say nothing to a user.
+    #[test]
+    fn what_is_no_value_is_answered_by_what_is_expected() {
+        fn all(command: &clap::Command, path: &[&str], seen: &mut usize) {
+            let options = command.get_arguments().filter(|arg| arg.get_action().takes_values());
+            for option in options.filter_map(clap::Arg::get_long) {
+                for value in ["two", "-1", "1e99"] {
+                    let option = format!("--{option}");
+                    let line = path.iter().copied().chain([option.as_str(), value]);
+                    let said = match crate::cli::command(&[]).try_get_matches_from(line) {
+                        Ok(_) => continue,
+                        Err(error) => error.to_string(),
+                    };
+                    let is_plain =
+                        ["invalid digit", "invalid float", "too large", "..=", "unexpected argument"];
+                    let is_plain = is_plain.iter().all(|words| !said.contains(words));
+                    let is_answered = !said.contains("invalid value") || said.contains(&option);
+                    assert!(is_plain && is_answered, "{path:?} {option} {value}: {said}");
+                    *seen += 1;
+                }
+            }
+            for own in command.get_subcommands() {
+                all(own, &[path, &[own.get_name()]].concat(), seen);
+            }
+        }
+        let mut seen = 0;
+        all(&crate::cli::command(&[]), &["antwarp"], &mut seen);
+        assert!(seen > 300, "{seen}");
+    }
+
+    #[test]
+    fn whole_numbers_are_in_their_range() {
+        let parse = whole::<u32>(1..=1024);
+        assert_eq!([parse("1"), parse("1024")], [Ok(1), Ok(1024)]);
+        for text in ["two", "-1", "0", "1025", "1.5", "", "99999999999999999999"] {
+            assert_eq!(parse(text).unwrap_err(), "give a whole number from 1 to 1024, such as 4");
+        }
+        assert_eq!(
+            whole::<u64>(10..=u64::MAX)("9").unwrap_err(),
+            "give a whole number of at least 10, such as 10"
+        );
     }
 
     #[test]

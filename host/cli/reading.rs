@@ -29,7 +29,7 @@ pub struct ReadingArgs {
     #[arg(long)]
     directed: bool,
     /// In a matrix or a list of edges, costs of at least this value mean that there is no connection
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true, value_parser = finite)]
+    #[arg(long, value_name = "VALUE", value_parser = finite)]
     forbidden_from: Option<f64>,
     /// Don't round the distances of a TSPLIB file to whole numbers, as TSPLIB does
     #[arg(long)]

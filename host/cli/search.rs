@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::options::{MachineArgs, duration};
+use super::options::{MachineArgs, duration, finite, whole};
 use super::output::{self, Output};
 use super::setting_options::{Given, Options, SettingOption, options_of};
 use super::{Error, Outcome, Result, checkpoints, progress, reading, signals};
@@ -51,7 +51,7 @@ enum What {
         #[arg(value_name = "FILE", required_unless_present = "uniform")]
         file: Option<PathBuf>,
         /// Instead of a file: a random instance with this many places, uniform like Taillard's, made from the search's seed
-        #[arg(long, value_name = "N", conflicts_with = "file")]
+        #[arg(long, value_name = "N", conflicts_with = "file", value_parser = whole::<u32>(0..=u64::MAX))]
         uniform: Option<u32>,
         /// How the cost changes of exchanges are found
         #[arg(long, value_enum, default_value_t = Changes::default())]
@@ -62,16 +62,16 @@ enum What {
     /// Permuted perceptron: a random instance with a planted solution
     Ppp {
         /// Rows
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=u64::MAX))]
         m: u32,
         /// Columns
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=u64::MAX))]
         n: u32,
         /// Hamming distance of neighbours (with vnd and vns, the largest one); if not given, 1 for annealing and else 2
-        #[arg(long, value_name = "D", value_parser = clap::value_parser!(u32).range(1..=3))]
+        #[arg(long, value_name = "D", value_parser = whole::<u32>(1..=3))]
         distance: Option<u32>,
         /// Seed of the instance
-        #[arg(long, value_name = "N", default_value_t = 1)]
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
         instance_seed: u64,
         #[command(flatten)]
         common: Box<Common>,
@@ -79,7 +79,7 @@ enum What {
     /// The Weierstrass-Mandelbrot function
     Weierstrass {
         /// Dimensions
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=4096))]
         dim: u32,
         #[command(flatten)]
         function: FunctionArgs,
@@ -103,10 +103,10 @@ enum What {
         #[arg(value_name = "FILE", required_unless_present = "numbers")]
         file: Option<PathBuf>,
         /// Instead of a file: this many random numbers up to 1,000,000, made from the search's seed
-        #[arg(long, value_name = "N", conflicts_with = "file")]
+        #[arg(long, value_name = "N", conflicts_with = "file", value_parser = whole::<u32>(0..=u64::MAX))]
         numbers: Option<u32>,
         /// Number of sets
-        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=256))]
+        #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(2..=256))]
         sets: u32,
         #[command(flatten)]
         common: Box<Common>,
@@ -117,10 +117,10 @@ enum What {
         #[arg(value_name = "FILE", required_unless_present = "nodes")]
         file: Option<PathBuf>,
         /// Instead of a file: a random graph with this many nodes and edges of weight 1, made from the search's seed
-        #[arg(long, value_name = "N", conflicts_with = "file")]
+        #[arg(long, value_name = "N", conflicts_with = "file", value_parser = whole::<u32>(0..=u64::MAX))]
         nodes: Option<u32>,
         /// Average number of edges of a node in a random graph
-        #[arg(long, value_name = "N", default_value_t = 6, conflicts_with = "file")]
+        #[arg(long, value_name = "N", default_value_t = 6, conflicts_with = "file", value_parser = whole::<u32>(0..=u64::MAX))]
         degree: u32,
         #[command(flatten)]
         common: Box<Common>,
@@ -131,20 +131,20 @@ enum What {
 #[derive(Debug, clap::Args)]
 struct FunctionArgs {
     /// Terms of the sum
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u32>(1..=1000))]
     terms: u32,
     /// b > 1: how much faster each term oscillates
-    #[arg(long, value_name = "F", default_value_t = 2.0)]
+    #[arg(long, value_name = "F", default_value_t = 2.0, value_parser = finite)]
     b: f64,
     /// 0 < h < 1: how much smaller each term is
-    #[arg(long = "holder", value_name = "F", default_value_t = 0.25)]
+    #[arg(long = "holder", value_name = "F", default_value_t = 0.25, value_parser = finite)]
     h: f64,
     /// Number of neighbours, one in each shell
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = whole::<u32>(1..=1 << 30))]
     neighbors: u32,
     /// Radius of the neighbourhood; 1 / dimensions if not given
-    #[arg(long, value_name = "F")]
-    radius: Option<f32>,
+    #[arg(long, value_name = "F", value_parser = finite)]
+    radius: Option<f64>,
     /// Single or double precision
     #[arg(long, value_enum, default_value_t = Precision::default())]
     precision: Precision,
@@ -154,7 +154,7 @@ impl FunctionArgs {
     /// Returns the function with this many dimensions.
     fn task(&self, dimensions: u32) -> Result<Task> {
         let FunctionArgs { terms, b, h, precision, .. } = *self;
-        let radius = self.radius.unwrap_or(1.0 / dimensions as f32);
+        let radius = self.radius.map_or(1.0 / dimensions as f32, |radius| radius as f32);
         if !(b > 1.0 && b.is_finite() && h > 0.0 && h < 1.0) {
             return Err(Error::Usage("--b must be above 1, and --holder between 0 and 1".into()));
         }
@@ -210,10 +210,10 @@ struct StopArgs {
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// After this many iterations of each walk
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 31))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=1 << 31))]
     iterations: Option<u64>,
     /// At this cost or less; a search always ends at a cost that is known to be the least
-    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COST")]
     target: Option<Cost>,
 }
 

@@ -147,7 +147,9 @@ fn whole(text: &str, most: u64, none: Option<&'static str>) -> std::result::Resu
     }
     let what = match text.parse::<u64>() {
         Ok(number) if number <= most => return Ok(number.into()),
-        Err(error) if *error.kind() != IntErrorKind::PosOverflow => "give a whole number".to_owned(),
+        Err(error) if *error.kind() != IntErrorKind::PosOverflow => {
+            "give a whole number such as 4".to_owned()
+        }
         _ => format!("give at most {most}"),
     };
     Err(what + &none.map_or_else(String::new, |none| format!(", or `{none}`")))

@@ -165,7 +165,9 @@ impl FromStr for Cost {
             return Ok(Cost::Whole(floor));
         }
         let real: Option<f64> = text.parse().ok();
-        real.filter(|real| real.is_finite()).map(Cost::Real).ok_or_else(|| "give a number".to_owned())
+        real.filter(|real| real.is_finite())
+            .map(Cost::Real)
+            .ok_or_else(|| "give a number such as 12 or 0.5".to_owned())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::options::Iterations;
+use super::super::options::{Iterations, whole};
 use super::super::{Error, Outcome, Result};
 use super::colony::{self, measure_ants};
 use super::table::{Column, FEWEST_SIGNED, How::Mean, Suite};
@@ -23,7 +23,7 @@ pub struct Args {
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=256),
+        value_parser = whole::<u32>(1..=256),
         conflicts_with = "time"
     )]
     parallel: u32,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use antwarp_core::papers::ants::colony::ColonyState;
 use serde_json::{Value, json};
 
+use super::super::options::finite;
 use super::super::{Error, Outcome, Result};
 use super::colony::{Course, advance, checked, limit};
 use super::table::{How::Count, How::Mean, How::Median, Suite};
@@ -23,7 +24,7 @@ const WARM_UP: u32 = 2;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Gap to the best known length, (length - best) / best; the first generation that reaches it is recorded
-    #[arg(long, value_name = "F", default_value_t = 0.1)]
+    #[arg(long, value_name = "F", default_value_t = 0.1, value_parser = finite)]
     epsilon: f64,
     /// Also record the course of runs: at generations 0, 1, 2, 4, 8 and so on, and at the end
     #[arg(long)]

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::options::{Iterations, MachineArgs, duration};
+use super::options::{Iterations, MachineArgs, duration, whole};
 use super::output::{self, Output};
 use super::solve::{self as solver, Asked, facts};
 use super::{Error, Outcome, Result, parse_line, signals};
@@ -134,13 +134,13 @@ struct Common {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = duration)]
     time: Vec<Duration>,
     /// Measure with N consecutive seeds. The tables have Friedman tests from three seeds on, Wilcoxon tests from five
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1 << 20))]
     seeds: u32,
     /// The first seed: allows adding runs to those of another bench that used other seeds
-    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = whole::<u32>(0..=1 << 30))]
     first_seed: u32,
     /// Runs per seed
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 10))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1 << 10))]
     repeat: u32,
     /// Write the raw rows, one per run, as CSV
     #[arg(long, value_name = "FILE|-")]

@@ -61,10 +61,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// Most places of a request
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = options::whole::<u32>(1..=10_000_000))]
     max_nodes: u32,
     /// Most bytes of a request's body
-    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = options::whole::<u32>(1..=1 << 30))]
     max_body: u32,
     /// The longest search that a request may ask for
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = options::duration)]
@@ -73,13 +73,13 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = options::duration)]
     time: Duration,
     /// Search for N requests at a time; if not given, one per core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = options::whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Requests that may wait for others; more are refused with status 429
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = options::whole::<u32>(0..=100_000))]
     queue: u32,
     /// CPU threads of each search
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = options::whole::<u32>(1..=1024))]
     threads: u32,
     /// Kilometres per hour, to compute durations from great-circle distances
     #[arg(long, value_name = "KM/H", default_value_t = 50.0, value_parser = speed)]

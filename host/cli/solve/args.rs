@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::Map;
 
-use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none};
+use super::super::options::{Iterations, MachineArgs, duration, finite, iterations_or_none, whole};
 use super::super::output::Output;
 use super::super::reading::ReadingArgs;
 use super::super::setting_options::{Given, Options, SettingOption, list, options_of};
@@ -53,12 +53,12 @@ pub struct Args {
     )]
     pub(super) prove: Prove,
     /// Solve each instance N times, with consecutive seeds; writes the best tour
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1_000_000))]
     pub(super) runs: Option<u32>,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     /// Solve N instances or runs at a time, each with a share of the threads
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Machine")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024), help_heading = "Machine")]
     pub(super) jobs: Option<u32>,
     /// With several ranks (docs/cluster.md): to which other ranks a rank sends its tours
     #[arg(long, value_enum, default_value_t = Topology::default(), help_heading = "Machine")]
@@ -149,10 +149,10 @@ pub(super) struct StopArgs {
     #[arg(long, value_name = "N|Xn", value_parser = iterations_or_none, conflicts_with = "descent_only")]
     pub(super) iterations: Option<Iterations>,
     /// At this cost or less
-    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = finite)]
+    #[arg(long, value_name = "COST", value_parser = finite)]
     pub(super) target: Option<f64>,
     /// After this many iterations without a better tour
-    #[arg(long, value_name = "N", conflicts_with = "descent_only", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "descent_only", value_parser = whole::<u64>(1..=u64::MAX))]
     pub(super) stagnation: Option<u64>,
 }
 
