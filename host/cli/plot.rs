@@ -98,7 +98,7 @@ struct Machine {
 struct Limits {
     time_seconds: Option<f64>,
     iterations: Option<u64>,
-    target: Option<i64>,
+    target: Option<Cost>,
     stagnation: Option<u64>,
 }
 
