@@ -453,6 +453,15 @@ impl Report {
         self.instance.fingerprint = Some(format!("{:016x}", instance.fingerprint()));
     }
 
+    /// Sets the target to the number that was given, if there is one: the internal target may be a little lower.
+    pub fn set_target(&mut self, given: Option<f64>) {
+        let as_given = |target: f64| match target.fract() == 0.0 && target.abs() < 1e15 {
+            true => Cost::Whole(target as i64),
+            false => Cost::Real(target),
+        };
+        self.limits.target = given.map(as_given).or(self.limits.target);
+    }
+
     /// Adds the node that was chosen as the start of a closed tour.
     pub fn set_start(&mut self, instance: &Instance, start: Option<u32>) {
         self.instance.start = self.instance.start.or(start.map(|node| instance.id(node)));

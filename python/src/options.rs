@@ -40,7 +40,7 @@ pub struct Options {
     time: Option<Duration>,
     iterations: Option<u64>,
     stagnation: Option<u64>,
-    target: Option<f64>,
+    pub target: Option<f64>,
     /// Whether the algorithm was named.
     is_named: bool,
     /// The settings of the algorithm that were given.

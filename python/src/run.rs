@@ -178,10 +178,11 @@ impl Run<'_> {
 
     /// Reports the run.
     fn report(&self, machine: Machine, solution: &Solution) -> PyResult<Report> {
-        let Run { instance, algorithm, whole, spent, .. } = self;
+        let Run { instance, algorithm, options, whole, spent, .. } = self;
         let settings = serde_json::to_value(algorithm).map_err(error::bug)?;
         let facts = (algorithm.name(), algorithm.seed(), settings);
         let mut report = Report::new(instance, Path::new(instance.name()), facts, whole, machine, solution);
+        report.set_target(options.target);
         report.begun_before(spent.as_secs_f64());
         report.add_route(instance, &solution.tour);
         report.set_start(instance, self.start);

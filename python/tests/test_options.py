@@ -84,7 +84,8 @@ def test_seeds_and_iterations_determine_the_tour(algorithm: str) -> None:
 
 def test_limits() -> None:
     assert antwarp.solve(POINTS, iterations=2, prove=False).stopped_by == "iterations"
-    assert antwarp.solve(POINTS, target=1e9).stopped_by == "target"
+    easy = antwarp.solve(POINTS, target=1e9)
+    assert easy.stopped_by == "target" and easy.report["limits"]["target"] == 1e9
     limited = antwarp.solve(random_points(2000, seed=1), time=0.3)
     assert limited.stopped_by == "time"
     assert antwarp.solve(POINTS, time=0).order is not None

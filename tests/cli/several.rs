@@ -17,6 +17,7 @@ tests! {
     a_wrong_instance_does_not_keep_others_from_being_solved,
     runs_have_seeds_that_follow_each_other_and_the_best_tour_is_written,
     jobs_find_the_same,
+    a_target_is_reported_as_it_was_given,
     what_is_for_one_run_is_refused,
     #[cfg(unix)]
     an_interrupt_reports_what_was_not_started,
@@ -161,6 +162,23 @@ fn jobs_find_the_same() {
     });
     assert_eq!(tours[0].len(), 6);
     assert!(tours.iter().all(|other| *other == tours[0]));
+}
+
+/// The internal target of real coordinates is a little lower.
+fn a_target_is_reported_as_it_was_given() {
+    let folder = Folder::new(10);
+    let file = folder.file("square.csv", b"0,0\n0,10.5\n10.5,10.5\n10.5,0\n");
+    for (target, reported) in [("42", Value::from(42)), ("42.5", Value::from(42.5))] {
+        let all = folder.path(&format!("{target}.json"));
+        for more in [&[][..], &["--runs", "2"], &[&file]] {
+            solve(&[&[file.as_str(), "--target", target, "--json", &all], more].concat()).assert().success();
+            let reports = lines(&all);
+            let mut targets = reports.iter().filter_map(|report| report["limits"].get("target"));
+            assert!(targets.all(|own| *own == reported), "{reports:?}");
+            assert_eq!(reports[0]["limits"]["target"], reported);
+            antwarp(&["plot", &all, "-o", &folder.path("curves.svg")]).assert().success();
+        }
+    }
 }
 
 fn what_is_for_one_run_is_refused() {

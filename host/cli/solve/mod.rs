@@ -27,7 +27,7 @@ use super::reading::announce_tour;
 use super::{Error, Outcome, Result, checkpoints, output, signals};
 use crate::cluster::{self, Facts, Ledger, Topology, World};
 use crate::engine::{BackendError, Observe, Progress, Snapshot, Stop, StopReason, Voyager};
-use crate::instance::{Cost, Instance, patience, population_file, tour_file};
+use crate::instance::{Instance, patience, population_file, tour_file};
 use crate::memory::spare;
 use crate::report::Report;
 use crate::solver::bounds::{self, beside};
@@ -212,7 +212,7 @@ fn lead(
                 let machine = backend.machine();
                 let mut report =
                     Report::new(&plan.instance, &plan.source, facts.clone(), whole, machine, solution);
-                report.limits.target = plan.target.map(cost_of).or(report.limits.target);
+                report.set_target(plan.target);
                 let proof = proven.borrow_mut().take();
                 report.set_best_bound(&plan.instance, solution, (bound, proof.as_ref()));
                 report.set_bound_trace(&plan.instance, &taken(&raised));
@@ -425,11 +425,6 @@ impl<F: FnMut(&Progress)> Observe for Observer<'_, F> {
         let mut checkpoints = taken(self.checkpoints);
         checkpoints.as_mut().map_or(Vec::new(), |checkpoints| checkpoints.observers(runs))
     }
-}
-
-/// Converts a target to a cost, as given.
-fn cost_of(target: f64) -> Cost {
-    if target.fract() == 0.0 && target.abs() < 1e15 { Cost::Whole(target as i64) } else { Cost::Real(target) }
 }
 
 /// Reports that a tour has forbidden pairs, and whether every tour is proven to have one.

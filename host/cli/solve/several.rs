@@ -508,6 +508,7 @@ impl Several<'_> {
         solution.conclude(instance, read.start);
         let mut report =
             Report::new(instance, entry.path, facts(&algorithm)?, &stop, backend.machine(), &solution);
+        report.set_target(args.stop.target);
         report.set_best_bound(instance, &solution, (None, proof.as_ref()));
         report.set_start(instance, read.start);
         report.seconds = begin.elapsed().as_secs_f64();
