@@ -1,5 +1,6 @@
-//! Means and deviations; and compares variants by rank: several by Friedman's test (Friedman 1937; the correction for ties after Conover 1999, section 5.8),
-//! two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Several tests are corrected by Holm's method (Holm 1979).
+//! Means, medians and deviations; and compares variants by rank: several by Friedman's test (Friedman 1937; the correction for ties
+//! after Conover 1999, section 5.8), two, or one and a published number, by Wilcoxon's (Wilcoxon 1945). Several tests are corrected by
+//! Holm's method (Holm 1979).
 
 use std::cmp::Ordering;
 
@@ -8,6 +9,13 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 /// Returns the mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Returns the median, which is the mean of the two in the middle if their number is even; `None` without values.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (*values.get(values.len().checked_sub(1)? / 2)?, *values.get(values.len() / 2)?);
+    Some(low + (high - low) / 2.0)
 }
 
 /// Returns the standard deviation, estimated from a sample; `None` without two values.
@@ -153,6 +161,13 @@ fn ranks<T: PartialOrd>(values: &[T]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        let of = |values: &[f64]| median(values.to_vec());
+        assert_eq!([of(&[]), of(&[5.0]), of(&[5.0, 1.0])], [None, Some(5.0), Some(3.0)]);
+        assert_eq!([of(&[9.0, 1.0, 2.0]), of(&[9.0, 1.0, 2.0, 4.0])], [Some(2.0), Some(3.0)]);
+    }
 
     #[test]
     fn equal_values_share_a_rank() {

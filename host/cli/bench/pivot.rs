@@ -7,6 +7,7 @@ use super::super::{Error, Result};
 use super::rows::Row;
 use super::table::{distinct, render};
 use crate::instance::printable;
+use crate::report::statistics::median;
 
 /// Keeps rows that have one of these values in a column or setting.
 #[derive(Clone, Debug)]
@@ -123,17 +124,13 @@ impl Cell {
 
     /// Returns the figure of these rows; `None` if none of them has a number, or if the cell shows each and there are several.
     pub fn figure(&self, rows: &[&Row]) -> Option<f64> {
-        let mut values = self.numbers(rows);
+        let values = self.numbers(rows);
         let count = values.len();
         match self.figure {
             _ if values.is_empty() => None,
             Figure::Each => values.first().copied().filter(|_| count == 1),
             Figure::Mean => Some(values.iter().sum::<f64>() / count as f64),
-            Figure::Median => {
-                values.sort_by(f64::total_cmp);
-                let (low, high) = (values[(count - 1) / 2], values[count / 2]);
-                Some(low + (high - low) / 2.0)
-            }
+            Figure::Median => median(values),
             Figure::Least => values.into_iter().reduce(f64::min),
             Figure::Count => Some(count as f64),
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::{Error, Result};
 use super::rows::{Row, text};
 use crate::instance::{Cost, printable};
-use crate::report::statistics::{Wilcoxon, deviation, friedman, holm, mean, rank_sum, signed_rank};
+use crate::report::statistics::{Wilcoxon, deviation, friedman, holm, mean, median, rank_sum, signed_rank};
 
 /// A suite, with the contents of its tables.
 pub struct Suite {
@@ -172,7 +172,7 @@ impl<'a> Group<'a> {
         if of == RESULT {
             return self.figure_of_results(how, digits);
         }
-        let mut values = self.numbers(of);
+        let values = self.numbers(of);
         let sum = |column: &str| self.numbers(column).iter().sum::<f64>();
         let figure = match how {
             _ if values.is_empty() => None,
@@ -180,10 +180,7 @@ impl<'a> Group<'a> {
             Mean => mean(&values),
             Deviation => deviation(&values),
             Least => values.into_iter().reduce(f64::min),
-            Median => {
-                values.sort_by(f64::total_cmp);
-                Some(values[values.len() / 2])
-            }
+            Median => median(values),
             Sum => Some(sum(of)),
             Per(other) => Some(sum(of) / sum(other).max(1e-9)),
             Times(setting, value) => {
