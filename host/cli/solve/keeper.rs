@@ -65,7 +65,7 @@ impl<'s> Keeper<'s> {
         let place = Place::of(&plan.outputs, &plan.instance, &plan.asked.stop)?;
         let over = Arc::new(AtomicBool::new(false));
         let is_over = over.clone();
-        let keep = move || keep((&better, known), &is_over, &plan.instance, place, line);
+        let keep = move || keep((&better, known), &is_over, &plan.instance, place, &|text| line.tell(text));
         let thread = std::thread::Builder::new().spawn_scoped(scope, keep).ok()?;
         Some(Keeper { thread: Mutex::new(Some(thread)), over, kept: OnceLock::new() })
     }
@@ -132,7 +132,7 @@ fn keep(
     over: &AtomicBool,
     instance: &Instance,
     place: Place,
-    line: &ProgressLine,
+    tell: &dyn Fn(&str),
 ) -> Kept {
     let mut next = Instant::now() + if let Place::Own { from, .. } = &place { *from } else { Duration::ZERO };
     let (mut kept, mut waiting, mut is_told): (_, Option<Arc<Voyager>>, _) =
@@ -143,15 +143,12 @@ fn keep(
         |voyager: &Arc<Voyager>, kept: &Kept| kept.best.as_ref().is_none_or(|best| voyager.cost < best.cost);
     while !over.load(Ordering::Relaxed) {
         match better.recv_timeout(LOOK_EVERY) {
-            Ok(voyager) => waiting = Some(voyager),
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(voyager) if is_less(&voyager, &kept) && is_right(&voyager) => waiting = Some(voyager),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
         let Some(voyager) = waiting.take_if(|_| Instant::now() >= next) else { continue };
         let before = Instant::now();
-        if !is_less(&voyager, &kept) || !is_right(&voyager) {
-            continue;
-        }
         let write = |output: &Output| {
             let (tour, cost) = (&voyager.tour, instance.tour_cost(&voyager.tour));
             output.write(|mut out| tour_file::write(instance, tour, cost, &mut out))
@@ -165,7 +162,7 @@ fn keep(
                     let is_new = kept.path.replace(path.clone()).is_none();
                     let written = write(&Output::from(path.clone()));
                     if is_new && written.is_ok() {
-                        line.tell(&format!("the best tour so far is kept in {}", path.display()));
+                        tell(&format!("the best tour so far is kept in {}", path.display()));
                     }
                     written
                 })
@@ -177,13 +174,46 @@ fn keep(
         if let Err(error) = written
             && !std::mem::replace(&mut is_told, true)
         {
-            line.tell(&format!("warning: the best tour so far is not kept: {error}"));
+            tell(&format!("warning: the best tour so far is not kept: {error}"));
         }
     }
-    if let Some(voyager) =
-        better.try_iter().last().or(waiting).filter(|last| is_less(last, &kept) && is_right(last))
-    {
-        kept.best = Some(voyager);
+    let last = better.try_iter().filter(|last| is_less(last, &kept) && is_right(last)).last().or(waiting);
+    if last.is_some() {
+        kept.best = last;
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use antwarp_core::metric::Metric;
+
+    use super::*;
+
+    /// Returns the cost of what is kept of these tours, which are received before anything is written.
+    fn kept(costs_and_tours: &[(i64, &[u32])]) -> Option<i64> {
+        let square = vec![[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [4.0, 3.0, 0.0], [4.0, 0.0, 0.0]];
+        let instance = Instance::from_points("square", Metric::Euc2d, square).unwrap();
+        let (sender, better) = channel();
+        for &(cost, tour) in costs_and_tours {
+            sender.send(Arc::new(Voyager { from: 0, cost, tour: tour.to_vec() })).unwrap();
+        }
+        drop(sender);
+        let place = Place::Own { stem: PathBuf::new(), from: LONG };
+        let kept = keep((&better, None), &AtomicBool::new(false), &instance, place, &|_| ());
+        kept.best.map(|best| best.cost)
+    }
+
+    #[test]
+    fn an_invalid_tour_replaces_no_valid_one_that_waits() {
+        let (shortest, longer) = ((14, &[0, 1, 2, 3][..]), (16, &[0, 2, 3, 1][..]));
+        assert_eq!(kept(&[longer, shortest]), Some(14));
+        for wrong in [(13, &[0, 1, 2, 3][..]), (10, &[0, 1, 1, 3])] {
+            assert_eq!(kept(&[longer, wrong]), Some(16));
+            assert_eq!(kept(&[shortest, wrong, wrong]), Some(14));
+            assert_eq!(kept(&[wrong]), None);
+        }
+    }
 }
