@@ -119,7 +119,7 @@ impl<T: Plain> Buffer<T> {
         let part = from.bytes.slice(first * size_of::<T>()..end * size_of::<T>());
         let own = self.bytes.slice_mut(..self.len * size_of::<T>());
         let done = part.and_then(|part| own.and_then(|mut own| stream.copy(&part, &mut own)));
-        done.map_err(failed("copying between GPUs"))
+        done.map_err(failed("copying on the GPU"))
     }
 
     /// Queues a copy of `count` elements, starting at element `first` of both buffers, from one of this device or of another.
