@@ -199,6 +199,9 @@ impl<'p> Card<'p> {
         (spec, chains): (&Spec, Range<u32>),
         begin: &Begin,
     ) -> Result<Card<'p>, BackendError> {
+        // Kernels get the number of tours from `chains`, and arrays their sizes from `begin`.
+        let (tours, nodes) = (chains.len(), chains.len() * problem.n() as usize);
+        assert_eq!((begin.costs.len(), begin.order.len()), (tours, nodes), "start tours, and their nodes");
         let kernels = Kernels::load(device, problem, spec.local_search)?;
         let blocks = kernels.run.function.blocks_per_multiprocessor(32 * WARPS, SHARED);
         let blocks = blocks.map_err(failed("asking for room on a multiprocessor"))?;
