@@ -50,7 +50,22 @@ pub enum Gpus {
     Turn(u32),
 }
 
+const AT_LEAST_ONE: &str = "the number of GPUs must be at least 1";
+
 impl Gpus {
+    /// Returns what is wrong: no device is asked for, or one twice.
+    pub(crate) fn fault(&self) -> Option<String> {
+        match self {
+            Gpus::Count(0) => Some(AT_LEAST_ONE.to_string()),
+            Gpus::These(numbers) if numbers.is_empty() => Some(AT_LEAST_ONE.to_string()),
+            Gpus::These(numbers) => {
+                let twice = (0..numbers.len()).find(|&i| numbers[..i].contains(&numbers[i]))?;
+                Some(format!("GPU {} is named twice", numbers[twice]))
+            }
+            Gpus::All | Gpus::Count(_) | Gpus::Turn(_) => None,
+        }
+    }
+
     /// Returns the only device for the process with this number, from 0, where several processes of a machine take turns at these
     /// devices.
     pub fn turn(&self, number: u32) -> Gpus {
@@ -82,17 +97,13 @@ impl std::str::FromStr for Gpus {
         match text.split_once(',') {
             _ if text == "all" => Ok(Gpus::All),
             None => match number(text)? {
-                0 => Err("the number of GPUs must be at least 1; use --backend cpu for none".to_string()),
+                0 => Err(format!("{AT_LEAST_ONE}; use --backend cpu for none")),
                 count => Ok(Gpus::Count(count)),
             },
             Some(_) => {
-                let numbers: Vec<u32> =
-                    text.trim_end_matches(',').split(',').map(number).collect::<Result<_, _>>()?;
-                let is_twice = |i: usize| numbers[..i].contains(&numbers[i]);
-                match (0..numbers.len()).find(|&i| is_twice(i)) {
-                    Some(i) => Err(format!("GPU {} is named twice", numbers[i])),
-                    None => Ok(Gpus::These(numbers)),
-                }
+                let numbers = text.trim_end_matches(',').split(',').map(number);
+                let these = Gpus::These(numbers.collect::<Result<_, _>>()?);
+                these.fault().map_or(Ok(these), Err)
             }
         }
     }

@@ -29,6 +29,9 @@ pub enum BackendError {
         "no GPU {0}: there are {1}, numbered from 0; check nvidia-smi and CUDA_VISIBLE_DEVICES, or give other `gpus`"
     )]
     NoSuchDevice(usize, usize),
+    /// No device is asked for, or one twice: what is wrong.
+    #[error("{0}: give other `gpus`, or use `backend` cpu")]
+    Gpus(String),
     /// The device is older than the oldest kernels.
     #[error(
         "{device} has compute capability {capability}, but the kernels need 7.0 (Volta) or newer: use `backend` cpu"

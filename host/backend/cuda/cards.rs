@@ -19,9 +19,12 @@ impl Cards {
     /// that cannot be opened are left out, as long as one remains; [`Cards::machine`] names the first of them.
     ///
     /// # Errors
-    /// If there is no driver or no device, or if a requested device does not exist or cannot be opened; where all are requested,
-    /// only if none can be opened.
+    /// If no device is requested, or one twice; if there is no driver or no device; or if a requested device does not exist or cannot
+    /// be opened; where all are requested, only if none can be opened.
     pub fn open(gpus: &Gpus) -> Result<Cards, BackendError> {
+        if let Some(fault) = gpus.fault() {
+            return Err(BackendError::Gpus(fault));
+        }
         let there = count()?;
         let ordinals: Vec<usize> = match gpus {
             Gpus::All => (0..there).collect(),
@@ -98,5 +101,17 @@ impl Cards {
             machine.details = format!("{}; {why}", machine.details);
         }
         machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_gpu_or_one_twice_is_an_error_before_any_is_opened() {
+        for gpus in [Gpus::Count(0), Gpus::These(Vec::new()), Gpus::These(vec![3, 0, 3])] {
+            assert!(matches!(Cards::open(&gpus), Err(BackendError::Gpus(_))), "{gpus:?}");
+        }
     }
 }
