@@ -170,6 +170,19 @@ pub enum FirstIndividuals {
     Given(Vec<u32>),
 }
 
+impl FirstIndividuals {
+    /// Checks that given tours are as many as the population has individuals, of nodes that exist.
+    ///
+    /// # Errors
+    /// [`BackendError::Population`] if not.
+    pub fn check(&self, problem: &Problem, spec: &GeneticSpec) -> Result<(), BackendError> {
+        let (n, tours) = (problem.n(), spec.individuals);
+        let FirstIndividuals::Given(given) = self else { return Ok(()) };
+        let is_whole = given.len() == n as usize * tours as usize && given.iter().all(|&node| node < n);
+        if is_whole { Ok(()) } else { Err(BackendError::Population { tours, nodes: n }) }
+    }
+}
+
 /// A population of individuals, which are tours. Its iterations are generations; [`ColonyState::iteration_cost`] is the mean length
 /// of its individuals.
 pub trait Population: Colony {

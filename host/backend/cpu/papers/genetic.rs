@@ -81,6 +81,7 @@ impl<'p, G: Geometry> CpuPopulation<'p, G> {
         places: &'p [G::Place],
     ) -> Result<Self, BackendError> {
         let (n, count) = (problem.n() as usize, spec.individuals as usize);
+        first.check(problem, spec)?;
         check_memory("the population", n * count * size_of::<u32>())?;
         let no_limits = Limits { lowest: 0.0, highest: 0.0, deposit: 0.0 };
         Ok(CpuPopulation {
@@ -389,6 +390,24 @@ mod tests {
             breadth: 4,
             target: 0,
             first_generation: 0,
+        }
+    }
+
+    #[test]
+    fn first_individuals_are_as_many_as_there_are_places() {
+        let (n, count) = (30u32, 64u32);
+        let instance = generate::uniform(n as usize, 5).expect("an instance");
+        let problem = Problem::for_search(&instance, &nearest(&instance, 8), (0..n).collect());
+        let made = |given: Vec<u32>| {
+            population(&problem, &spec(count, LocalSearch::None), FirstIndividuals::Given(given)).map(drop)
+        };
+        let right: Vec<u32> = (0..count).flat_map(|_| 0..n).collect();
+        assert!(made(right.clone()).is_ok());
+        let fewer = right[n as usize..].to_vec();
+        let more = [&right[..], &right[..n as usize]].concat();
+        let beyond = right.iter().map(|node| node + 1).collect();
+        for wrong in [Vec::new(), fewer, more, beyond] {
+            assert!(matches!(made(wrong), Err(BackendError::Population { tours: 64, nodes: 30 })));
         }
     }
 

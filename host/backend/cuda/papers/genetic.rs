@@ -133,13 +133,14 @@ impl<'p> CudaPopulation<'p> {
     /// as the spec says.
     ///
     /// # Errors
-    /// If the kernels are rejected, or memory is short.
+    /// If given individuals are not as many as the population has, or the kernels are rejected, or memory is short.
     pub fn new(
         device: &'p Device,
         problem: &'p Problem,
         spec: &GeneticSpec,
         first: FirstIndividuals,
     ) -> Result<Self, BackendError> {
+        first.check(problem, spec)?;
         let s = device.stream();
         let n = problem.n();
         // The first individuals may need local search even where children do not.
