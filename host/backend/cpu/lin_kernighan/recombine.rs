@@ -7,7 +7,7 @@ use antwarp_core::lin_kernighan::merge;
 use antwarp_core::team::Serial;
 use rayon::prelude::*;
 
-use super::super::{Together, check_memory};
+use super::super::{Together, allocate, check_memory};
 use super::chain::Chain;
 use antwarp_engine::lin_kernighan::Spec;
 use antwarp_engine::{BackendError, Enough, Problem};
@@ -51,13 +51,16 @@ impl<'p> Recombiner<'p> {
             start_cost: 0,
             in_place: false,
         };
+        let what = "what tours have in common";
+        let mut numbers: Vec<u32> = allocate(what, n)?;
+        (0..).zip(&mut numbers).for_each(|(node, number)| *number = node);
         Ok(Recombiner {
             problem,
-            numbers: (0..problem.n()).collect(),
+            numbers,
             chain: Chain::new(&problem.step_lengths(), problem.unit_cost(), &spec)?,
-            beside: vec![[0; 2]; n],
-            parents: vec![0; n],
-            parts: vec![0; n],
+            beside: allocate(what, n)?,
+            parents: allocate(what, n)?,
+            parts: allocate(what, n)?,
         })
     }
 
