@@ -369,3 +369,34 @@ fn the_message_about_two_places_names_the_threads_that_wait() -> Result {
     }
     Ok(())
 }
+
+#[kernel]
+fn shuffles_by(by: u32, y: &mut Slots<[u32; 4]>) {
+    let lane = warp::lane();
+    let values = [
+        warp::shuffle_up(warp::ALL, lane, by),
+        warp::shuffle_down(warp::ALL, lane, by),
+        warp::shuffle_xor(warp::ALL, lane, by),
+        warp::shuffle_up_within::<8, u32>(warp::ALL, lane, by),
+    ];
+    y.set(thread::index(), values);
+}
+
+/// As PTX has it (`bval = b[4:0]` of `shfl.sync`): a distance of 32 is none.
+#[test]
+fn of_a_distance_the_low_five_bits_count() -> Result {
+    let device = Device::cpu();
+    let (kernels, stream) = (Kernels::load(&device)?, device.stream()?);
+    for by in [0, 1, 5, 31, 32, 33, 37, 63, u32::MAX - 30, u32::MAX] {
+        let mut y = stream.zeroed(32)?;
+        kernels.shuffles_by(&stream, (1, 32), (by, &mut y))?;
+        let low = by & 31;
+        for (lane, values) in (0..).zip(stream.download(&y)?) {
+            let up = if low <= lane { lane - low } else { lane };
+            let down = if lane + low < 32 { lane + low } else { lane };
+            let within = if low <= lane % 8 { lane - low } else { lane };
+            assert_eq!(values, [up, down, lane ^ low, within], "lane {lane} by {by}");
+        }
+    }
+    Ok(())
+}

@@ -25,6 +25,8 @@ mod tests;
 pub use engine::{Dim, Failure, Job, Order, run};
 use engine::{Engine, Kind, PAUSE};
 
+use crate::warp::LANES;
+
 pub const HAS_REDUX: bool = false;
 
 /// What a simulated thread knows of itself.
@@ -281,18 +283,20 @@ pub fn shuffle(mask: u32, value: u32, from: u32, bounds: u32, place: Place) -> u
     take(mask, value, Some(first + from % (last - first + 1)), place)
 }
 
+// Of a distance, a GPU takes the five low bits.
+
 pub fn shuffle_up(mask: u32, value: u32, by: u32, bounds: u32, place: Place) -> u32 {
-    let from = lane().checked_sub(by).filter(|&from| from >= piece(bounds).0);
+    let from = lane().checked_sub(by % LANES).filter(|&from| from >= piece(bounds).0);
     take(mask, value, from, place)
 }
 
 pub fn shuffle_down(mask: u32, value: u32, by: u32, bounds: u32, place: Place) -> u32 {
-    let from = lane().checked_add(by).filter(|&from| from <= piece(bounds).1);
+    let from = Some(lane() + by % LANES).filter(|&from| from <= piece(bounds).1);
     take(mask, value, from, place)
 }
 
 pub fn shuffle_xor(mask: u32, value: u32, by: u32, bounds: u32, place: Place) -> u32 {
-    let from = Some(lane() ^ by).filter(|&from| from <= piece(bounds).1);
+    let from = Some(lane() ^ by % LANES).filter(|&from| from <= piece(bounds).1);
     take(mask, value, from, place)
 }
 
