@@ -44,9 +44,10 @@ impl Target {
         vec![Target::new("sm_70", "ptx70"), Target::new("sm_90", "ptx80")]
     }
 
-    /// Returns ten times the compute capability: 90 for `sm_90` and `sm_90a`; 0 for a name without a number or with another letter.
+    /// Returns ten times the compute capability: 90 for `sm_90` and `sm_90a`; 0 for any other name, which [`Builder::build`] refuses.
     pub fn compute_capability(&self) -> u32 {
-        self.arch.trim_start_matches("sm_").trim_end_matches('a').parse().unwrap_or(0)
+        let number = self.arch.strip_prefix("sm_").map(|name| name.strip_suffix('a').unwrap_or(name));
+        number.and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 }
 
@@ -319,6 +320,13 @@ impl Builder {
     }
 
     fn source(&self) -> Result<Source, BuildError> {
+        // Which devices run the PTX of others, such as `sm_100f`, is not known here.
+        if let Some(target) = self.targets.iter().find(|target| target.compute_capability() == 0) {
+            return Err(BuildError::Input(format!(
+                "kernels cannot be built for `{}`: give a target such as `sm_90` or `sm_90a`",
+                target.arch()
+            )));
+        }
         let source = Source::find(&self.path)?;
         source.check_dependencies(&self.dependencies)?;
         claim(&self.out_dir_or_default(), source.path())?;
@@ -544,4 +552,21 @@ fn compiler_warnings(messages: &str) -> Option<String> {
     let warnings: Vec<&str> =
         messages.lines().filter(|line| line.starts_with("warning")).filter(|line| !boring(line)).collect();
     warnings.first().map(|first| format!("{} compiler warnings (first: {first})", warnings.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_whose_devices_are_unknown_are_refused() {
+        let capability = |arch| Target::new(arch, "ptx88").compute_capability();
+        assert_eq!(["sm_90", "sm_90a", "sm_103a"].map(capability), [90, 90, 103]);
+        for arch in ["sm_100f", "sm_90aa", "90", "compute_90", ""] {
+            assert_eq!(capability(arch), 0);
+            let refused = Builder::new("nowhere").target(Target::new(arch, "ptx88")).source();
+            let Err(BuildError::Input(why)) = refused else { panic!("{arch}") };
+            assert!(why.contains(&format!("`{arch}`")), "{why}");
+        }
+    }
 }

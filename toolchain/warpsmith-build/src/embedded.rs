@@ -7,7 +7,7 @@
 /// others.
 #[derive(Debug)]
 pub struct Ptx {
-    /// Ten times the compute capability that it needs.
+    /// Ten times the compute capability that it needs. A text for an architecture with the letter `a` runs on no newer device.
     pub capability: u32,
     pub(super) packed: &'static [u8],
     pub(super) common: std::ops::Range<usize>,

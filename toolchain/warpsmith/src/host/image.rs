@@ -77,19 +77,25 @@ impl Image {
         self.join(self.parts)
     }
 
-    /// Returns the version of PTX in which it is written.
-    pub(crate) fn version(&self) -> Result<(u32, u32)> {
-        // It is among the first lines: the rest need not be unpacked.
+    /// Returns the version of PTX in which it is written, and whether it is for a single architecture, whose name ends in `a`: that one
+    /// runs on no newer device.
+    pub(crate) fn head(&self) -> Result<((u32, u32), bool)> {
+        let (mut version, mut target) = (None, None);
+        // They are among the first lines: the rest need not be unpacked.
         for line in BufReader::new(self.unpacker(&self.common)?).lines() {
             let line = line.map_err(|error| damaged(&format!("{error}")))?;
-            if let Some(version) = line.trim().strip_prefix(".version ") {
-                let version = version.trim().split_once('.');
-                let version =
-                    version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-                return version.ok_or_else(|| damaged("it names no version of PTX"));
+            if let Some(text) = line.trim().strip_prefix(".version ") {
+                let numbers = text.trim().split_once('.');
+                version = numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+            } else if let Some(text) = line.trim().strip_prefix(".target ") {
+                // Options follow after a comma.
+                target = text.split(',').next().map(|name| name.trim().ends_with('a'));
+            }
+            if let (Some(version), Some(target)) = (version, target) {
+                return Ok((version, target));
             }
         }
-        Err(damaged("it names no version of PTX"))
+        Err(damaged("it names no version of PTX, or no architecture"))
     }
 
     fn join(&self, parts: &[Part]) -> Result<String> {

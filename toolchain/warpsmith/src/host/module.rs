@@ -246,25 +246,37 @@ fn choose(images: &'static Images, properties: &Properties, asked: Option<u32>) 
     }
     let (major, minor) = properties.capability;
     let capability = 10 * major + minor;
-    let mut needed = None;
-    let mut best: Option<&'static Image> = None;
+    let (mut needed, mut for_another) = (None, None);
+    // For the device's own architecture, the text that is for it alone is the better one.
+    let mut best: Option<(u32, bool, &'static Image)> = None;
     for image in images.texts {
         let is_asked = asked.is_none_or(|asked| asked == image.capability);
         if image.capability > capability || !is_asked {
             continue;
         }
-        let oldest = driver_for(image.version()?);
+        let (version, is_for_one) = image.head()?;
+        if is_for_one && image.capability < capability {
+            for_another = Some(image.capability);
+            continue;
+        }
+        let oldest = driver_for(version);
         if oldest > properties.driver {
             needed = Some(needed.map_or(oldest, |other: (u32, u32)| other.min(oldest)));
-        } else if best.is_none_or(|best| best.capability < image.capability) {
-            best = Some(image);
+        } else if best.is_none_or(|best| (best.0, best.1) < (image.capability, is_for_one)) {
+            best = Some((image.capability, is_for_one, image));
         }
     }
-    if let Some(best) = best {
+    if let Some((.., best)) = best {
         return Ok(best);
     }
     if let Some(needed) = needed {
         return Err(Error::OldDriver { driver: properties.driver, needed });
+    }
+    if let Some(other) = for_another {
+        return Err(Error::NoKernels(format!(
+            "kernels of this build are for sm_{other}a alone, not for newer devices, and {} is sm_{capability}: build them for sm_{other}",
+            properties.name
+        )));
     }
     let lowest = images.texts.iter().map(|image| image.capability).min();
     let device = properties.name.clone();
@@ -409,15 +421,19 @@ mod tests {
 
     /// A text with one kernel, packed as a build script does it.
     fn image(capability: u32, version: &str) -> Image {
+        image_for(&format!("sm_{capability}"), capability, version)
+    }
+
+    fn image_for(target: &str, capability: u32, version: &str) -> Image {
         let pack = |text: &str| {
             let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
             packed.write_all(text.as_bytes()).unwrap();
             packed.finish().unwrap()
         };
         let (common, kernel) =
-            (pack(&format!(".version {version}\n.target sm_{capability}\n// end\n")), pack("kernel\n"));
+            (pack(&format!(".version {version}\n.target {target}\n// end\n")), pack("kernel\n"));
         let (first, all) = (common.len(), [common, kernel].concat());
-        let at = format!(".version {version}\n.target sm_{capability}\n").len();
+        let at = format!(".version {version}\n.target {target}\n").len();
         let parts = vec![Part { name: "k", at, packed: first..all.len() }];
         Image {
             capability,
@@ -463,11 +479,27 @@ mod tests {
     }
 
     #[test]
+    fn a_text_for_one_architecture_is_for_no_newer_device() {
+        let chosen = |texts: Vec<Image>, capability| {
+            let images = Box::leak(Box::new(Images { texts: texts.leak(), missing: None, compiler: None }));
+            choose(images, &device(capability, (13, 0)), None).map(|image| image.head().unwrap().1)
+        };
+        let exact = || image_for("sm_90a, debug", 90, "8.0");
+        assert_eq!(chosen(vec![image(90, "8.0"), exact()], (9, 0)), Ok(true));
+        assert_eq!(chosen(vec![exact(), image(90, "8.0")], (9, 0)), Ok(true));
+        assert_eq!(chosen(vec![exact(), image(70, "7.0")], (10, 0)), Ok(false));
+        let newer = chosen(vec![exact()], (10, 0)).unwrap_err().to_string();
+        assert!(newer.contains("sm_90a alone") && newer.contains("sm_100"), "{newer}");
+        let older = chosen(vec![exact()], (8, 0)).unwrap_err();
+        assert!(matches!(older, Error::OldDevice { needed: 90, .. }), "{older}");
+    }
+
+    #[test]
     fn a_text_is_put_together_again() {
         let image = image(90, "8.0");
         assert_eq!(image.only("k").unwrap(), ".version 8.0\n.target sm_90\nkernel\n// end\n");
         assert_eq!(image.text().unwrap(), image.only("k").unwrap());
-        assert_eq!(image.version(), Ok((8, 0)));
+        assert_eq!(image.head(), Ok(((8, 0), false)));
         assert_eq!(image.only("other"), Err(Error::NoSuchKernel("other".to_string())));
         let damaged = Image { packed: &image.packed[..10], ..image };
         assert!(matches!(damaged.text(), Err(Error::NoKernels(_))));
