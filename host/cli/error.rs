@@ -109,7 +109,9 @@ impl Error {
         match self {
             Error::Usage(_) => USAGE,
             Error::Solve(SolveError::Settings(_)) => USAGE,
-            Error::Backend(BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_)) => USAGE,
+            Error::Backend(BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_)) => {
+                USAGE
+            }
             Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
             Error::Input(_)
             | Error::Unusable(_)
