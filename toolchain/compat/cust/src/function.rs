@@ -217,22 +217,18 @@ impl Function<'_> {
     /// Returns the bytes of shared memory that a launch can add if so many blocks are to run on a multiprocessor.
     ///
     /// # Errors
-    /// If the driver fails.
+    /// If there are 2^31 blocks or threads of a block or more, or the driver fails.
     pub fn available_dynamic_shared_memory_per_block(
         &self,
         blocks: GridSize,
         block_size: BlockSize,
     ) -> CudaResult<usize> {
         let mut bytes = 0;
-        let (blocks, threads) = (blocks.x * blocks.y * blocks.z, block_size.x * block_size.y * block_size.z);
+        let blocks = product(blocks.x, blocks.y, blocks.z)?;
+        let threads = product(block_size.x, block_size.y, block_size.z)?;
         // SAFETY: a kernel, and a place for the result.
         call(|| unsafe {
-            sys::cuOccupancyAvailableDynamicSMemPerBlock(
-                &mut bytes,
-                self.inner,
-                blocks as i32,
-                threads as i32,
-            )
+            sys::cuOccupancyAvailableDynamicSMemPerBlock(&mut bytes, self.inner, blocks, threads)
         })?;
         Ok(bytes)
     }
@@ -240,20 +236,20 @@ impl Function<'_> {
     /// Returns how many blocks run on a multiprocessor at once.
     ///
     /// # Errors
-    /// If the driver fails.
+    /// If a block has 2^31 threads or more, or the driver fails.
     pub fn max_active_blocks_per_multiprocessor(
         &self,
         block_size: BlockSize,
         dynamic_smem_size: usize,
     ) -> CudaResult<u32> {
         let mut blocks = 0;
-        let threads = block_size.x * block_size.y * block_size.z;
+        let threads = product(block_size.x, block_size.y, block_size.z)?;
         // SAFETY: a kernel, and a place for the result.
         call(|| unsafe {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &mut blocks,
                 self.inner,
-                threads as i32,
+                threads,
                 dynamic_smem_size,
             )
         })?;
@@ -263,14 +259,14 @@ impl Function<'_> {
     /// Returns the least blocks, and the threads of a block, with which the device is full. A limit of 0 means that there is no limit.
     ///
     /// # Errors
-    /// If the driver fails.
+    /// If the limit is 2^31 threads or more, or the driver fails.
     pub fn suggested_launch_configuration(
         &self,
         dynamic_smem_size: usize,
         block_size_limit: BlockSize,
     ) -> CudaResult<(u32, u32)> {
         let (mut blocks, mut threads) = (0, 0);
-        let limit = block_size_limit.x * block_size_limit.y * block_size_limit.z;
+        let limit = product(block_size_limit.x, block_size_limit.y, block_size_limit.z)?;
         // SAFETY: a kernel, and places for the results.
         call(|| unsafe {
             sys::cuOccupancyMaxPotentialBlockSize(
@@ -279,11 +275,17 @@ impl Function<'_> {
                 self.inner,
                 None,
                 dynamic_smem_size,
-                limit as i32,
+                limit,
             )
         })?;
         Ok((blocks.unsigned_abs(), threads.unsigned_abs()))
     }
+}
+
+/// Returns the number of blocks or threads in a size.
+fn product(x: u32, y: u32, z: u32) -> CudaResult<i32> {
+    let all = x.checked_mul(y).and_then(|all| all.checked_mul(z));
+    all.and_then(|all| all.try_into().ok()).ok_or(CudaError::InvalidValue)
 }
 
 impl Module {
@@ -363,4 +365,18 @@ macro_rules! launch {
             &[$(&$argument as *const _ as *mut ::std::ffi::c_void,)*],
         )
     }};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_the_driver_are_errors() {
+        assert_eq!(product(1024, 1024, 2047), Ok(1024 * 1024 * 2047));
+        assert_eq!(product(0, u32::MAX, 1), Ok(0));
+        for (x, y, z) in [(1024, 1024, 2048), (1 << 16, 1 << 16, 1), (1 << 31, 1, 1), (u32::MAX, 2, 1)] {
+            assert_eq!(product(x, y, z), Err(CudaError::InvalidValue));
+        }
+    }
 }

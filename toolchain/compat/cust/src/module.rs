@@ -112,46 +112,93 @@ impl ModuleJitOption {
 /// deep they go: its default of 1 KiB is too little for a number.
 const DEEP_STACK: usize = 8 << 10;
 
+/// The first bytes of an ELF file.
+const ELF: [u8; 4] = *b"\x7fELF";
+/// The first bytes of a fat binary.
+const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+/// The first bytes of all that the driver does not take for a text; the last one holds the address of a fat binary.
+const CODE: [[u8; 4]; 3] = [ELF, FAT, 0x4662_43b1_u32.to_le_bytes()];
+
+/// Returns whether these are all bytes of an ELF file or a fat binary, by what its head says.
+fn is_whole(bytes: &[u8]) -> bool {
+    end(bytes).is_some_and(|end| end <= bytes.len() as u64)
+}
+
+/// Returns where machine code ends: its tables and what is loaded; `None` if it is of another kind, or even the head is cut off.
+fn end(bytes: &[u8]) -> Option<u64> {
+    let number = |at: u64, size: usize| -> Option<u64> {
+        let at = usize::try_from(at).ok()?;
+        let mut number = [0; 8];
+        number[..size].copy_from_slice(bytes.get(at..at.checked_add(size)?)?);
+        Some(u64::from_le_bytes(number))
+    };
+    if bytes.starts_with(&FAT) {
+        // After magic and version: the size of the head, and of the rest.
+        return number(6, 2)?.checked_add(number(8, 8)?);
+    }
+    // Of 64 bits, little-endian.
+    if !bytes.starts_with(&ELF) || bytes.get(4..6)? != [2, 1] {
+        return None;
+    }
+    let end_of = |table: u64, size: u64, count: u64| table.checked_add(size * count);
+    let (segments, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
+    let mut end =
+        end_of(segments, size, count)?.max(end_of(number(0x28, 8)?, number(0x3a, 2)?, number(0x3c, 2)?)?);
+    for i in 0..count {
+        let segment = segments.checked_add(i * size)?;
+        let (first, bytes) = (number(segment.checked_add(8)?, 8)?, number(segment.checked_add(32)?, 8)?);
+        end = end.max(first.checked_add(bytes)?);
+    }
+    Some(end)
+}
+
 impl Module {
-    /// Loads a file with PTX or machine code.
+    /// Loads a file with PTX or machine code, which must be as for [`Module::from_cubin`].
     ///
     /// # Errors
-    /// If the file cannot be read, or the driver rejects it, or there is no current context.
+    /// If the file cannot be read, or is cut off, or the driver rejects it, or there is no current context.
     pub fn from_file<P: AsRef<Path>>(path: P) -> CudaResult<Self> {
-        let mut bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
+        let bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
         match std::str::from_utf8(&bytes) {
             Ok(text) if !text.contains('\0') => Self::from_ptx(text, &[]),
-            _ => {
-                bytes.push(0);
-                // SAFETY: machine code says how long it is, and a NUL ends PTX.
-                unsafe { Self::load(bytes.as_ptr().cast(), &[]) }
-            }
+            _ => Self::from_code(&bytes, &[]),
         }
     }
 
-    /// Loads a fat binary.
+    /// Loads a fat binary: machine code and PTX for several architectures. It must be as for [`Module::from_cubin`].
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// As [`Module::from_cubin`].
     pub fn from_fatbin<T: AsRef<[u8]>>(bytes: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
-        // SAFETY: machine code says how long it is.
-        unsafe { Self::load(bytes.as_ref().as_ptr().cast(), options) }
+        Self::from_code(bytes.as_ref(), options)
     }
 
-    /// Loads machine code.
+    /// Loads machine code, as a compiler wrote it: the driver gets no length and believes what the file says about itself. Here only
+    /// the kind of file is checked, and that it is not cut off.
     ///
     /// # Errors
-    /// If the driver rejects it.
+    /// [`CudaError::InvalidImage`] if it is neither an ELF file nor a fat binary, or is cut off; or if the driver rejects it.
     pub fn from_cubin<T: AsRef<[u8]>>(bytes: T, options: &[ModuleJitOption]) -> CudaResult<Self> {
-        // SAFETY: as above.
-        unsafe { Self::load(bytes.as_ref().as_ptr().cast(), options) }
+        Self::from_code(bytes.as_ref(), options)
+    }
+
+    fn from_code(bytes: &[u8], options: &[ModuleJitOption]) -> CudaResult<Self> {
+        if !is_whole(bytes) {
+            return Err(CudaError::InvalidImage);
+        }
+        // SAFETY: machine code that says how long it is, and is so long.
+        unsafe { Self::load(bytes.as_ptr().cast(), options) }
     }
 
     /// Compiles PTX. If its kernels call through pointers, the stack limit of the context becomes 8 KiB, unless it is larger.
     ///
     /// # Errors
-    /// If the driver rejects it, or there is no current context.
+    /// If the driver rejects it, or it begins as machine code does, or there is no current context.
     pub fn from_ptx_cstr(cstr: &CStr, options: &[ModuleJitOption]) -> CudaResult<Self> {
+        // A NUL does not end machine code.
+        if CODE.iter().any(|magic| cstr.to_bytes().starts_with(magic)) {
+            return Err(CudaError::InvalidPtx);
+        }
         let calls_through_pointers = cstr.to_bytes().windows(14).any(|w| w == b".callprototype");
         if calls_through_pointers
             && CurrentContext::get_resource_limit(ResourceLimit::StackSize)? < DEEP_STACK
@@ -274,5 +321,52 @@ impl<T: DeviceCopy> CopyDestination<T> for Symbol<'_, T> {
     fn copy_to(&self, val: &mut T) -> CudaResult<()> {
         // SAFETY: a variable of this size.
         unsafe { read(self.pointer, std::slice::from_mut(val)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ELF file with a segment of 8 bytes after its head and a table of one section at its end.
+    fn elf() -> Vec<u8> {
+        let mut bytes = vec![0; 192];
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        for (at, number) in [(0x20, 72), (0x28, 128), (0x36, 56), (0x38, 1), (0x3a, 64), (0x3c, 1)] {
+            bytes[at] = number;
+        }
+        (bytes[72 + 8], bytes[72 + 32]) = (64, 8);
+        bytes
+    }
+
+    #[test]
+    fn machine_code_that_is_cut_off_is_no_image() {
+        let fat = [&FAT[..], &[1, 0, 16, 0, 8, 0, 0, 0, 0, 0, 0, 0], b"8 bytes."].concat();
+        for whole in [elf(), fat] {
+            assert!(is_whole(&whole));
+            assert!(is_whole(&[&whole[..], &[0]].concat()));
+            for length in 0..whole.len() {
+                let cut = Module::from_cubin(&whole[..length], &[]).map(|_| ());
+                assert_eq!(cut, Err(CudaError::InvalidImage), "{length} bytes");
+            }
+        }
+        // A table or a segment beyond the end, and sizes that overflow.
+        for (at, byte) in [(0x20, 200), (0x28, 200), (0x27, 255), (0x2f, 255), (72 + 15, 255), (72 + 32, 200)]
+        {
+            let mut wrong = elf();
+            wrong[at] = byte;
+            assert!(!is_whole(&wrong), "byte {at} is {byte}");
+        }
+        for other in [&b""[..], b".version 7.0", &CODE[2], &[0; 64]] {
+            assert_eq!(Module::from_fatbin(other, &[]).map(|_| ()), Err(CudaError::InvalidImage));
+        }
+    }
+
+    #[test]
+    fn machine_code_is_no_text() {
+        for magic in CODE {
+            let text = CString::new([&magic[..], b"more"].concat()).unwrap();
+            assert_eq!(Module::from_ptx_cstr(&text, &[]).map(|_| ()), Err(CudaError::InvalidPtx));
+        }
     }
 }

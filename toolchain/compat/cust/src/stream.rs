@@ -73,15 +73,15 @@ impl Stream {
     }
 
     /// Calls a function on the host when all work so far is done, with the error of that work if it has one. The function must not
-    /// use the device, and what it borrows must live until it has been called: nothing checks that.
+    /// use the device. Unlike that of `cust` it cannot borrow: it is called at some time after this has returned.
     ///
     /// # Errors
     /// If the driver fails.
     pub fn add_callback<T>(&self, callback: Box<T>) -> CudaResult<()>
     where
-        T: FnOnce(CudaResult<()>) + Send,
+        T: FnOnce(CudaResult<()>) + Send + 'static,
     {
-        unsafe extern "C" fn run<T: FnOnce(CudaResult<()>) + Send>(
+        unsafe extern "C" fn run<T: FnOnce(CudaResult<()>)>(
             _: sys::CUstream,
             status: sys::CUresult,
             callback: *mut c_void,
