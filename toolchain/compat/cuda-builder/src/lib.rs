@@ -241,9 +241,10 @@ impl CudaBuilder {
             );
         }
         let out = folder();
-        let shadow = shadow::write(&self.path, &out, &self.features)?;
-        shadow.watched.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
         let flags = self.flags();
+        let others = (self.arch.target(), self.opt_level, &flags);
+        let shadow = shadow::write(&self.path, &out, &self.features, &others)?;
+        shadow.watched.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let outcome = Builder::new(&shadow.folder)
             .target(Target::new(self.arch.target(), self.arch.ptx()))

@@ -43,11 +43,13 @@ fn failed(what: &str, path: &Path, why: impl std::fmt::Display) -> CudaBuilderEr
     CudaBuilderError::Manifest(format!("{what} {}: {why}", path.display()))
 }
 
-/// Writes the manifest below `out`. `args` are cargo's that choose features.
-pub fn write(path: &Path, out: &Path, args: &[String]) -> Result<Shadow> {
+/// Writes the manifest below `out`. `args` are cargo's that choose features. Crates that differ in them or in `others`, all that they
+/// are compiled with besides, have folders of their own.
+pub fn write(path: &Path, out: &Path, args: &[String], others: &impl Hash) -> Result<Shadow> {
     let root = absolute(path).map_err(|error| failed("cannot find", path, error))?;
     let out = absolute(out).map_err(|error| failed("cannot find", out, error))?;
-    let folder = out.join(format!("{}-{:016x}", root.file_name().unwrap_or_default().display(), hash(&root)));
+    let name = root.file_name().unwrap_or_default().display();
+    let folder = out.join(format!("{name}-{:016x}", hash(&(&root, args, others))));
     fs::create_dir_all(&folder).map_err(|error| failed("cannot make", &folder, error))?;
     let meaning = metadata(&root.join("Cargo.toml"), &folder, &["--no-deps"])?;
     let workspace = PathBuf::from(text(&meaning, "workspace_root").unwrap_or_default());
@@ -417,14 +419,21 @@ mod tests {
         );
         put("kernels/src/lib.rs", "#![register_attr(nvvm_internal)]\npub mod m;\n");
         put("kernels/src/m.rs", "pub fn f() {}\n");
-        let shadow = write(&kernels, &folder.path().join("out"), &[]).unwrap();
+        let out = folder.path().join("out");
+        let shadow = write(&kernels, &out, &[], &"sm_70").unwrap();
         let manifest: Table = fs::read_to_string(shadow.folder.join("Cargo.toml")).unwrap().parse().unwrap();
         assert_eq!(manifest["package"]["version"].as_str(), Some("1.2.3"));
         assert_eq!(manifest["package"]["edition"].as_str(), Some("2018"));
         assert_eq!(manifest["lib"]["name"].as_str(), Some("my_kernels"));
         assert_eq!(fs::read_to_string(shadow.folder.join("src/m.rs")).unwrap(), "pub fn f() {}\n");
         fs::rename(kernels.join("src/m.rs"), kernels.join("src/n.rs")).unwrap();
-        write(&kernels, &folder.path().join("out"), &[]).unwrap();
+        assert_eq!(write(&kernels, &out, &[], &"sm_70").unwrap().folder, shadow.folder);
         assert!(!shadow.folder.join("src/m.rs").exists() && shadow.folder.join("src/n.rs").exists());
+        // Another build script, or another profile, may want other kernels of the same crate.
+        let newer = write(&kernels, &out, &[], &"sm_90").unwrap();
+        let plain = write(&kernels, &out, &["--no-default-features".into()], &"sm_70").unwrap();
+        assert!(
+            newer.folder != shadow.folder && plain.folder != shadow.folder && plain.folder != newer.folder
+        );
     }
 }
