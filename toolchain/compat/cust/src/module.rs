@@ -119,6 +119,10 @@ const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 /// The first bytes of all that the driver does not take for a text; the last one holds the address of a fat binary.
 const CODE: [[u8; 4]; 3] = [ELF, FAT, 0x4662_43b1_u32.to_le_bytes()];
 
+fn is_code(bytes: &[u8]) -> bool {
+    CODE.iter().any(|magic| bytes.starts_with(magic))
+}
+
 /// Returns whether these are all bytes of an ELF file or a fat binary, by what its head says.
 fn is_whole(bytes: &[u8]) -> bool {
     end(bytes).is_some_and(|end| end <= bytes.len() as u64)
@@ -158,11 +162,13 @@ impl Module {
     /// # Errors
     /// If the file cannot be read, or is cut off, or the driver rejects it, or there is no current context.
     pub fn from_file<P: AsRef<Path>>(path: P) -> CudaResult<Self> {
-        let bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) if !text.contains('\0') => Self::from_ptx(text, &[]),
-            _ => Self::from_code(&bytes, &[]),
+        let mut bytes = fs::read(path).map_err(|_| CudaError::FileNotFound)?;
+        if is_code(&bytes) {
+            return Self::from_code(&bytes, &[]);
         }
+        bytes.push(0);
+        let text = CStr::from_bytes_until_nul(&bytes).map_err(|_| CudaError::InvalidPtx)?;
+        Self::from_ptx_cstr(text, &[])
     }
 
     /// Loads a fat binary: machine code and PTX for several architectures. It must be as for [`Module::from_cubin`].
@@ -196,7 +202,7 @@ impl Module {
     /// If the driver rejects it, or it begins as machine code does, or there is no current context.
     pub fn from_ptx_cstr(cstr: &CStr, options: &[ModuleJitOption]) -> CudaResult<Self> {
         // A NUL does not end machine code.
-        if CODE.iter().any(|magic| cstr.to_bytes().starts_with(magic)) {
+        if is_code(cstr.to_bytes()) {
             return Err(CudaError::InvalidPtx);
         }
         let calls_through_pointers = cstr.to_bytes().windows(14).any(|w| w == b".callprototype");
