@@ -296,7 +296,7 @@ pub fn shuffle_down(mask: u32, value: u32, by: u32, bounds: u32, place: Place) -
 }
 
 pub fn shuffle_xor(mask: u32, value: u32, by: u32, bounds: u32, place: Place) -> u32 {
-    let from = Some(lane() ^ by % LANES).filter(|&from| from <= piece(bounds).1);
+    let from = Some(lane() ^ (by % LANES)).filter(|&from| from <= piece(bounds).1);
     take(mask, value, from, place)
 }
 
