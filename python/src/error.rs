@@ -37,7 +37,9 @@ pub fn of_instance(error: InstanceError) -> PyErr {
 pub fn of_backend(error: BackendError) -> PyErr {
     let text = with_python_options(&error.to_string());
     match error {
-        BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_) => python::OptionError::new_err(text),
+        BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_) => {
+            python::OptionError::new_err(text)
+        }
         _ => python::BackendError::new_err(text),
     }
 }
