@@ -227,6 +227,24 @@ pub fn finite(text: &str) -> std::result::Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+/// Says why a file is not the JSON that was expected, which is called `what`: what it looks like instead.
+pub fn not_json(what: &str, bytes: &[u8], error: &serde_json::Error) -> String {
+    /// How much of the file is shown.
+    const SHOWN: usize = 40;
+    let bytes = bytes.trim_ascii();
+    match bytes.first() {
+        None => format!("not {what}: the file is empty"),
+        Some(b'{' | b'[') if error.is_data() => format!("not {what}, although it is JSON: {error}"),
+        Some(b'{' | b'[') => format!("not {what}: its JSON has a mistake: {error}"),
+        Some(_) => {
+            let line = String::from_utf8_lossy(bytes.split(|&byte| byte == b'\n').next().unwrap_or_default());
+            let shown: String = line.trim_end().chars().take(SHOWN).collect();
+            let more = if line.trim_end().chars().count() > SHOWN { "..." } else { "" };
+            format!("not {what}, which is JSON: the file begins with \"{shown}{more}\"")
+        }
+    }
+}
+
 
     use super::*;
     use crate::solver::DEFAULT_TIME;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::options::MOST_NUMBERS;
+use super::options::{MOST_NUMBERS, not_json};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
 use crate::instance::{Cost, InstanceError, Room, Text, Unit, source};
@@ -390,7 +390,7 @@ fn read(path: &Path) -> Result<Vec<Run<'_>>> {
     let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(HELP)))?;
     let mut runs = Vec::new();
     for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
-        let not_saved = |error: serde_json::Error| unusable(path, format!("not a saved run: {error}"));
+        let not_saved = |error: serde_json::Error| unusable(path, not_json("a saved run", &bytes, &error));
         let value = value.map_err(not_saved)?;
         if value.get("statistics").is_some() {
             continue;

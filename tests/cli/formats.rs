@@ -284,11 +284,18 @@ fn plot_makes_pages_and_maps_of_what_runs_wrote() {
     cut["places"] = Value::Null;
     let nowhere = folder.file("nowhere.json", cut.to_string().as_bytes());
     let none = folder.file("none.json", b"{\"statistics\": {}}\n");
+    let table = folder.file("table.csv", b"name,latitude,longitude\nA,1,2\n");
+    let settings = folder.file("settings.json", b"{\"neighbors\": 8}");
     for (args, told) in [
         (&["plot", &wrong, "-o", &page][..], "other places than its names"),
         (&["plot", &empty, "-o", &page], "the run has no tour"),
         (&["plot", &nowhere, "--map"], "no coordinates"),
         (&["plot", &none, "-o", &page], "no saved run"),
+        (
+            &["plot", &table],
+            "not a saved run, which is JSON: the file begins with \"name,latitude,longitude\"",
+        ),
+        (&["plot", &settings], "not a saved run, although it is JSON"),
     ] {
         antwarp(args).assert().code(3).stderr(contains(told));
     }

@@ -174,7 +174,7 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
         (json!({"algorithm": "ga", "initial": "file"}), &[], 2, "--load-population"),
         (json!({"algorithm": "magic"}), &[], 3, "unknown algorithm \"magic\""),
         (json!({"settings": {}, "ants": 5}), &[], 3, "\"settings\" is not an object"),
-        (json!([1, 2]), &[], 3, "not an object of settings"),
+        (json!([1, 2]), &[], 3, "not an object of settings, although it is JSON"),
         (json!({"algorithm": "acs"}), &["--algorithm", "mmas", "--slots", "4"], 2, "this run uses mmas"),
     ];
     for (content, more, status, message) in wrong {
@@ -183,6 +183,14 @@ fn files_of_settings_that_cannot_be_used_are_refused() {
         let is_named = more.is_empty() && !message.contains("--ants must");
         let file = contains(if is_named { "run.json" } else { "" });
         line.code(i32::from(*status)).stdout("").stderr(contains(*message).and(file));
+    }
+    for (content, message) in [
+        ("name,x,y\nA,1,2\n", "not an object of settings, which is JSON: the file begins with \"name,x,y\""),
+        ("{\"ants\": 5,}", "not an object of settings: its JSON has a mistake: trailing comma"),
+        (" \n", "the file is empty"),
+    ] {
+        let file = folder.file("run.json", content.as_bytes());
+        solve(&[instance, "--config", &file]).assert().code(3).stderr(contains(message));
     }
     let missing = folder.path("missing.json");
     solve(&[instance, "--config", &missing]).assert().code(3).stderr(contains("missing.json"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::options::MOST_NUMBERS;
+use super::super::options::{MOST_NUMBERS, not_json};
 use super::super::{Error, Result};
 use super::args::algorithm_named;
 use crate::instance::{InstanceError, Room, Text, source};
@@ -27,13 +27,13 @@ impl Config {
     /// # Errors
     /// If it cannot be read, is not such an object, or names an unknown algorithm.
     pub(super) fn read(path: &Path) -> Result<Config> {
-        let help = "give an object of settings, or a file written by antwarp solve --json";
+        let help = "give an object of settings such as {\"neighbors\": 8}, or a file written by antwarp solve --json";
         let unusable =
             |problem: String| Error::Input(InstanceError::content(path.display().to_string(), problem, help));
         let room = |_: Text<'_>| Room::numbers(MOST_NUMBERS, "settings");
         let bytes = source::load(path, room).map_err(|error| Error::Input(error.where_missing(help)))?;
         let mut all: Map<String, Value> = serde_json::from_slice(&bytes)
-            .map_err(|error| unusable(format!("not an object of settings: {error}")))?;
+            .map_err(|error| unusable(not_json("an object of settings", &bytes, &error)))?;
         let name = all.remove("algorithm");
         let algorithm = name.map(|name| {
             let known = name.as_str().and_then(algorithm_named);
