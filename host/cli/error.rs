@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use super::output;
 use crate::cluster::launched;
 use crate::engine::BackendError;
-use crate::instance::InstanceError;
+use crate::instance::{InstanceError, write_remedy};
 use crate::solver::settings::Setting;
 use crate::solver::{Algorithm, SolveError};
 
@@ -68,12 +68,12 @@ pub enum Error {
     #[error("{0}")]
     RunFailed(String),
     /// An output file cannot be written.
-    #[error("cannot write {}: {cause}", path.display())]
+    #[error("cannot write {}: {}", path.display(), with_remedy(cause))]
     Output {
         /// The file.
         path: PathBuf,
         /// The message of the operating system.
-        cause: String,
+        cause: io::Error,
     },
     /// An output cannot be written, and neither can any other that holds the tour or the solution, which was saved elsewhere if possible.
     #[error("{first}\n{place}")]
@@ -198,11 +198,19 @@ pub fn as_options(text: &str) -> String {
     told
 }
 
+/// Returns the message of a failure to write, with what to do about it; what antwarp itself says needs no more.
+fn with_remedy(cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::Other => cause.to_string(),
+        kind => format!("{cause}; {}", write_remedy(kind)),
+    }
+}
+
 /// Failures to write become output errors, all others input errors.
 impl From<InstanceError> for Error {
     fn from(error: InstanceError) -> Error {
         match error {
-            InstanceError::Write { path, cause } => Error::Output { path, cause: cause.to_string() },
+            InstanceError::Write { path, cause } => Error::Output { path, cause },
             other => Error::Input(other),
         }
     }

@@ -84,7 +84,7 @@ impl Output {
     pub fn error(&self, cause: io::Error) -> Error {
         match self {
             Output::Stdout => Error::Stdout(cause),
-            Output::File(path) => Error::Output { path: path.clone(), cause: cause.to_string() },
+            Output::File(path) => Error::Output { path: path.clone(), cause },
         }
     }
 

@@ -1,5 +1,6 @@
 //! Errors in instances and tours, with their remedies.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -50,9 +51,7 @@ impl InstanceError {
     /// Returns what to do about it; the message of the error does not contain that.
     pub fn remedy(&self) -> &str {
         match self {
-            InstanceError::Write { .. } => {
-                "check that the folder exists and is writable, and that its disk has space left"
-            }
+            InstanceError::Write { cause, .. } => write_remedy(cause.kind()),
             InstanceError::Syntax(error) => &error.help,
             InstanceError::Read { help, .. } | InstanceError::Content { help, .. } => help,
         }
@@ -74,11 +73,11 @@ impl InstanceError {
     /// Creates the error that a file could not be read.
     pub fn read(path: &Path, cause: std::io::Error) -> InstanceError {
         let help = match cause.kind() {
-            std::io::ErrorKind::NotFound => {
+            ErrorKind::NotFound => {
                 "give the path of a file with places or costs, or the name of a generated instance such as E10k.0"
             }
-            std::io::ErrorKind::IsADirectory => "give a file inside this folder",
-            std::io::ErrorKind::PermissionDenied => "get permission to read the file",
+            ErrorKind::IsADirectory => "give a file inside this folder",
+            ErrorKind::PermissionDenied => "get permission to read the file",
             _ => "check that the file is complete: copy or download it again",
         };
         InstanceError::Read { path: path.to_owned(), cause, help: help.to_owned() }
@@ -87,7 +86,7 @@ impl InstanceError {
     /// Replaces the remedy if the error is that there is no such file.
     pub fn where_missing(mut self, remedy: &str) -> InstanceError {
         if let InstanceError::Read { cause, help, .. } = &mut self
-            && cause.kind() == std::io::ErrorKind::NotFound
+            && cause.kind() == ErrorKind::NotFound
         {
             *help = remedy.to_owned();
         }
@@ -105,6 +104,22 @@ impl InstanceError {
     /// Creates the error that a file could not be written.
     pub fn write(path: &Path, cause: std::io::Error) -> InstanceError {
         InstanceError::Write { path: path.to_owned(), cause }
+    }
+}
+
+/// Returns what to do if a file cannot be written.
+pub fn write_remedy(cause: ErrorKind) -> &'static str {
+    match cause {
+        ErrorKind::NotFound => "create its folder first, or give a file in another folder",
+        ErrorKind::NotADirectory => "a part of the path is a file, not a folder: give another path",
+        ErrorKind::IsADirectory => "give the name of a file in this folder",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "give a file in a folder in which you may write"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some space, or give a file on another disk"
+        }
+        _ => "check that the folder exists and is writable, and that its disk has space left",
     }
 }
 

@@ -52,9 +52,9 @@ pub use best_known::BestKnown;
 pub use cost::Cost;
 pub use embedding::embedded;
 pub use error::Text;
-#[cfg(feature = "cli")]
-pub use error::printable;
 pub use error::{InstanceError, Result, SyntaxError, TourError};
+#[cfg(feature = "cli")]
+pub use error::{printable, write_remedy};
 pub use kd_tree::{Cell, KdTree, Search, square};
 pub use model::{Distances, Ends, Instance, Kind, MEAN_EARTH_RADIUS_M};
 pub use neighbors::{NeighborLists, nearest, nearest_until, quadrant, quadrant_until};

@@ -316,14 +316,19 @@ fn an_output_that_cannot_be_written_is_refused_before_solving() {
     let folder = Folder::new(10);
     let start = Instant::now();
     let file_as_folder = format!("{}/a.tour", folder.instance);
-    for output in ["/no/such/folder/a.tour", folder.folder.path().to_str().unwrap(), &file_as_folder] {
+    let itself = folder.folder.path().to_str().unwrap();
+    for (output, remedy) in [
+        ("/no/such/folder/a.tour", "; create its folder first"),
+        (itself, "; give the name of a file in this folder"),
+        (&file_as_folder, "; a part of the path is a file"),
+    ] {
         for option in ["--tour", "--json", "--svg", "--save-population"] {
             let algorithm = if option == "--save-population" { "ga" } else { "ils" };
             solve(&[&folder.instance, "--time", "1h", option, output, "--algorithm", algorithm])
                 .assert()
                 .code(5)
                 .stdout("")
-                .stderr(contains(output));
+                .stderr(contains(output).and(contains(remedy)));
         }
     }
     assert!(start.elapsed() < Duration::from_secs(60));
@@ -339,7 +344,7 @@ fn a_full_disk_does_not_lose_the_tour() {
             .env("TMPDIR", &temporary)
             .assert()
             .code(5)
-            .stderr(contains("/dev/full").and(contains(&temporary)))
+            .stderr(contains("/dev/full").and(contains("; free some space")).and(contains(&temporary)))
             .get_output()
             .clone();
         let rescued = fs::read_dir(&temporary).unwrap().next().unwrap().unwrap().path();

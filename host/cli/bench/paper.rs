@@ -263,8 +263,7 @@ impl Args {
         }
         let own = std::env::temp_dir().join(format!("antwarp-paper-{}", std::process::id()));
         let folder = self.csv.clone().unwrap_or_else(|| own.clone());
-        std::fs::create_dir_all(&folder)
-            .map_err(|cause| Error::Output { path: folder.clone(), cause: cause.to_string() })?;
+        std::fs::create_dir_all(&folder).map_err(|cause| Error::Output { path: folder.clone(), cause })?;
         let mut counts = Some(Counts::default());
         for table in &page.tables {
             output::deliver(|out| writeln!(out, "\n{}", table.title))?;
@@ -354,8 +353,8 @@ impl Args {
         if !line.iter().any(|word| word == "--threads") {
             more.extend(self.machine.threads.map(|threads| format!("--threads={threads}").into()));
         }
-        let absolute = std::path::absolute(file)
-            .map_err(|cause| Error::Output { path: file.to_owned(), cause: cause.to_string() })?;
+        let absolute =
+            std::path::absolute(file).map_err(|cause| Error::Output { path: file.to_owned(), cause })?;
         more.extend(["--csv".into(), absolute.into_os_string()]);
         line.splice(end..end, more);
         let text: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
