@@ -69,7 +69,17 @@ impl LocalSearch {
         }
     }
 
-    /// Returns the name used in kernel names and reports; `None` for no search.
+    /// Returns what reports say behind the name of an algorithm, such as ` with three-opt`, as the option calls it; nothing for no search.
+    pub fn suffix(self) -> String {
+        match self {
+            LocalSearch::Lk => " with lk".to_owned(),
+            other => other
+                .kernel_name()
+                .map_or_else(String::new, |name| format!(" with {}", name.replace('_', "-"))),
+        }
+    }
+
+    /// Returns the name used in kernel names; `None` for no search.
     pub fn kernel_name(self) -> Option<&'static str> {
         match self {
             LocalSearch::None => None,
@@ -86,6 +96,16 @@ impl LocalSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reports_have_the_names_of_the_options() {
+        use LocalSearch::{Lk, Or2opt, Or3opt, OrOpt, ThreeOpt, TwoOpt};
+        for search in [TwoOpt, OrOpt, Or2opt, ThreeOpt, Or3opt, Lk] {
+            let name = serde_json::to_value(search).unwrap();
+            assert_eq!(search.suffix(), format!(" with {}", name.as_str().unwrap()));
+        }
+        assert_eq!(LocalSearch::None.suffix(), "");
+    }
 
     #[test]
     fn ants_look_at_more_neighbours_by_two_opt_unless_told_otherwise() {

@@ -155,7 +155,7 @@ impl AcsSpec {
 
     /// Returns the name of the variant.
     pub fn variant(&self) -> String {
-        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
+        let search = self.local_search.suffix();
         let rings = match (self.pheromone, self.rule.passing) {
             (Pheromone::Selective, 0) => " of best tours",
             (Pheromone::Selective, _) => " of edges taken",

@@ -155,7 +155,7 @@ impl GeneticSpec {
 
     /// Returns the name of the variant.
     pub fn variant(&self) -> String {
-        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
+        let search = self.local_search.suffix();
         let ring = if self.partners == Partners::Ring { "-Ring" } else { "" };
         format!("GA-{:?}-{:?}{ring}{search}", self.crossover, self.pairing)
     }

@@ -84,7 +84,7 @@ pub struct ColonySpec {
 impl ColonySpec {
     /// Returns the name of the variant: selection and tabu.
     pub fn variant(&self) -> String {
-        let search = self.local_search.kernel_name().map_or_else(String::new, |name| format!(" with {name}"));
+        let search = self.local_search.suffix();
         format!("MMAS-{:?}-{:?}{search}", self.selection, self.tabu)
     }
 
