@@ -522,10 +522,11 @@ impl Json<'_> {
             "GeometryCollection" => items("geometries")
                 .try_for_each(|geometry| self.geometries(&kind_of(geometry), geometry, None, rows)),
             "Feature" => {
-                let name = ["name", "Name", "NAME", "title", "label", "id"]
-                    .iter()
-                    .find_map(|key| value.get("properties")?.get(key))
-                    .or(value.get("id"));
+                let properties = value.get("properties").and_then(Value::as_object);
+                let property = |key: &&str| properties?.get(*key).filter(|value| !value.is_null());
+                let address = properties.and_then(address).map(Value::String);
+                let name = ["name", "Name", "NAME", "title", "label"].iter().find_map(property);
+                let name = name.or(address.as_ref()).or_else(|| property(&"id")).or(value.get("id"));
                 let none = Value::Null;
                 let geometry = value.get("geometry").unwrap_or(&none);
                 self.geometries(&kind_of(geometry), geometry, name.filter(|name| !name.is_null()), rows)
@@ -556,6 +557,16 @@ const GEOJSON: [&str; 10] = [
     "MultiLineString",
     "Topology",
 ];
+
+/// Returns the address that the properties of a GeoJSON feature give, such as `addr:street` and `addr:housenumber` of OpenStreetMap.
+fn address(properties: &Map<String, Value>) -> Option<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    };
+    table::address(properties.iter().map(|(key, value)| (key.as_str(), text(value))))
+}
 
 /// Returns the links of networkx adjacency lists, each from the node of its list to the node it names.
 fn adjacency(nodes: &[Value], lists: &[Value]) -> Vec<Value> {

@@ -1,5 +1,6 @@
 //! The columns that name places: by their headings, and by whether their texts tell the places apart.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
@@ -260,10 +261,31 @@ impl Naming {
             others && !is_used(*column) && !is_known && table.grid.has_words(*column)
         };
         let words: Vec<Naming> = (0..table.grid.width()).filter(is_word).map(Naming::of).collect();
+        // The same for all streets, of which there may be thousands.
+        let house_and_city = LazyCell::new(|| {
+            let first = |kind| {
+                (0..names.len()).find(|&column| !is_used(column) && Kind::of(&names[column]) == Some(kind))
+            };
+            (first(Kind::House), first(Kind::City).filter(|&city| Naming::of(city).differs(table)))
+        });
+        let of_street = |street: usize| {
+            let (house, city) = *house_and_city;
+            let beside = [street.wrapping_sub(1), street + 1].into_iter().find(|&column| {
+                column < names.len() && !is_used(column) && is_number_of(table, column, street)
+            });
+            let mut columns: Vec<usize> = house.or(beside).into_iter().chain([street]).collect();
+            columns.sort_unstable();
+            Naming { columns, city }
+        };
         let of_kinds = |kinds: RangeInclusive<Kind>| {
             let known = known.iter().filter(move |(kind, ..)| kinds.contains(kind));
             known.map(|&(kind, _, column)| match kind {
-                Kind::Street => Naming::of_street(table, column, is_used),
+                // The name is street and number, in the order of the file, and the city if there are several.
+                Kind::Street => of_street(column),
+                // An address without the number of the house is a street if that is in another column.
+                Kind::Address => Some(of_street(column))
+                    .filter(|naming| naming.columns.len() > 1 && is_street(table, column))
+                    .unwrap_or_else(|| Naming::of(column)),
                 _ => Naming::of(column),
             })
         };
@@ -276,19 +298,6 @@ impl Naming {
             .chain(of_kinds(Kind::Postcode..=Kind::Postcode))
             .find(|one| one.tells_apart(table))
             .or_else(|| of_kinds(Kind::Name..=Kind::Street).find(|one| one.differs(table)))
-    }
-
-    /// The name is street and number, in the order of the file, and the city if there are several.
-    fn of_street(table: &Table<'_>, street: usize, is_used: &dyn Fn(usize) -> bool) -> Naming {
-        let names = table.grid.names.as_deref().unwrap_or_default();
-        let kind = |kind: Kind| {
-            (0..names.len()).find(|&column| !is_used(column) && Kind::of(&names[column]) == Some(kind))
-        };
-        let beside =
-            || (0..names.len()).find(|&column| !is_used(column) && is_number_of(table, column, street));
-        let mut columns: Vec<usize> = kind(Kind::House).or_else(beside).into_iter().chain([street]).collect();
-        columns.sort_unstable();
-        Naming { columns, city: kind(Kind::City).filter(|&city| Naming::of(city).differs(table)) }
     }
 
     /// Returns whether most rows have a text of their own.
@@ -338,6 +347,33 @@ fn may_be(table: &Table<'_>, column: usize, kind: Kind) -> bool {
     !is_of_words || Kind::by_whole(&names[column]).is_some() || table.grid.has_words(column)
 }
 
+/// Returns whether a column holds streets: by its name, or addresses without the numbers of houses.
+fn is_street(table: &Table<'_>, column: usize) -> bool {
+    let names = table.grid.names.as_deref().unwrap_or_default();
+    let has_number = |row: usize| table.grid.written(row, column).contains(|c: char| c.is_ascii_digit());
+    match names.get(column).and_then(|name| Kind::of(name)) {
+        Some(Kind::Street) => true,
+        Some(Kind::Address) => !(0..table.grid.rows()).any(has_number),
+        _ => false,
+    }
+}
+
+/// Names a place that stands alone by its properties: its address, or its street and number in their order here, and the city.
+pub(crate) fn address<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> Option<String> {
+    let known: Vec<(Kind, String)> = properties
+        .filter(|(_, text)| !text.is_empty())
+        .filter_map(|(name, text)| Some((Kind::of(name)?, text)))
+        .collect();
+    let first = |kind: Kind| known.iter().find(|(other, _)| *other == kind).map(|(_, text)| text.as_str());
+    if let Some(address) = first(Kind::Address) {
+        return Some(address.to_owned());
+    }
+    first(Kind::Street)?;
+    let parts = known.iter().filter(|(kind, _)| matches!(kind, Kind::Street | Kind::House));
+    let street = parts.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ");
+    Some([Some(street.as_str()), first(Kind::City)].into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
 /// Returns whether a column named like `no` holds the numbers of the houses in a street: it is behind the street; or it is in front of
 /// it, and its numbers are not those of the places.
 fn is_number_of(table: &Table<'_>, column: usize, street: usize) -> bool {
@@ -349,10 +385,10 @@ fn is_number_of(table: &Table<'_>, column: usize, street: usize) -> bool {
 /// Returns whether the numbers in a column are not those of the places, but of houses, postcodes or telephones.
 pub(super) fn has_other_numbers(table: &Table<'_>, column: usize) -> bool {
     let names = table.grid.names.as_deref().unwrap_or_default();
-    let kind = |at: usize| names.get(at).and_then(|name| Kind::of(name));
-    let is_other = || tokens(&names[column]).iter().any(|word| OTHERS.contains(&word.as_str()));
-    let mut streets = (0..names.len()).filter(|&at| kind(at) == Some(Kind::Street));
-    matches!(kind(column), Some(Kind::House | Kind::Postcode))
+    let Some(name) = names.get(column) else { return false };
+    let is_other = || tokens(name).iter().any(|word| OTHERS.contains(&word.as_str()));
+    let mut beside = [column.checked_sub(1), Some(column + 1)].into_iter().flatten();
+    matches!(Kind::of(name), Some(Kind::House | Kind::Postcode))
         || is_other()
-        || streets.any(|street| is_number_of(table, column, street))
+        || beside.any(|street| is_number_of(table, column, street) && is_street(table, street))
 }

@@ -297,6 +297,22 @@ fn places_are_named_by_what_tells_them_apart() {
             "names \"addr:housenumber\" + \"addr:street\" + \"addr:city\"",
             "5 Weg, Ulm",
         ),
+        // An address without numbers is a street; with them, a number beside it is something else.
+        (
+            "Numéro,Adresse,lat,lon\n5,Rue Haute,1,2\n5,Rue Basse,3,4\n8,Rue Basse,5,6\n",
+            "names \"Numéro\" + \"Adresse\"",
+            "5 Rue Haute",
+        ),
+        (
+            "Adresse,Numéro,lat,lon\nRue Haute,5,1,2\nRue Haute,6,3,4\nRue Basse,8,5,6\n",
+            "names \"Adresse\" + \"Numéro\"",
+            "Rue Haute 5",
+        ),
+        (
+            "Adresse,Numéro,lat,lon\nRue Haute 5,1,1,2\nRue Haute 6,2,3,4\nRue Basse 8,3,5,6\n",
+            "names \"Adresse\"",
+            "Rue Haute 5",
+        ),
     ] {
         let found = read(text);
         let of_names = found.line.split(", ").skip(2).collect::<Vec<_>>().join(", ");
