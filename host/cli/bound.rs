@@ -13,7 +13,7 @@ use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result, signals};
 use crate::bound;
 use crate::engine::{Deadline, Stop};
-use crate::instance::{Instance, patience, tour_file};
+use crate::instance::{Instance, counted, patience, tour_file};
 use crate::memory;
 use crate::report::{InstanceFacts, gap_percent, shape_text};
 use crate::solver::bounds::{self, Best};
@@ -115,7 +115,7 @@ fn without_bound(stop: &Stop) -> Result<Outcome> {
 fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration>)) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<12} {value}\n");
-    line("instance", format!("{}, {} nodes", instance.name(), instance.len()));
+    line("instance", format!("{}, {}", instance.name(), counted(instance.len(), "node")));
     if let Some(shape) = shape_text(instance) {
         line("shape", shape);
     }
@@ -136,8 +136,8 @@ fn text(instance: &Instance, best: &Best, (seconds, time): (f64, Option<Duration
         line("best known", text);
     }
     let count = match &best.cuts {
-        Some(found) => format!("{} cuts", found.cuts),
-        None => format!("{} trees", best.trees.trees),
+        Some(found) => counted(found.cuts as usize, "cut"),
+        None => counted(best.trees.trees as usize, "tree"),
     };
     line("method", format!("{}, {count}{}", best.method(), hint(instance, best, time)));
     line("time", format!("{seconds:.2} s"));

@@ -9,8 +9,7 @@ use super::reading::{ReadingArgs, announce_tour};
 use super::shape::ShapeArgs;
 use super::{Error, Outcome, Result};
 use crate::exact::certificate::{self, Certificate, Refusal, Verified};
-use crate::instance::{Cost, Fault, Instance, InstanceError, tour_file};
-use crate::report::summary::counted;
+use crate::instance::{Cost, Fault, Instance, InstanceError, counted, tour_file};
 use crate::report::{Known, coarse, coarse_warning, shape_text};
 use crate::solver::proof::Prover;
 
@@ -102,9 +101,9 @@ fn as_text(instance: &Instance, (inside, cost, _): (i64, Cost, Option<Cost>)) ->
     let cost = instance.unit().show(cost);
     let shape = shape_text(instance).map_or_else(String::new, |shape| format!(", {shape}"));
     format!(
-        "{:<12} valid, {} nodes{shape}\n{:<12} {cost}\n{:<12} {known}\n",
+        "{:<12} valid, {}{shape}\n{:<12} {cost}\n{:<12} {known}\n",
         "tour",
-        instance.len(),
+        counted(instance.len(), "node"),
         "cost",
         "best known"
     )
@@ -206,11 +205,11 @@ impl Proven {
             _ => format!("{nodes} nodes; the bounds of all {leaves} leaves recomputed"),
         };
         format!(
-            "{:<12} {proof}\n{:<12} valid, {} nodes\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {cuts}: each holds for every tour\n\
+            "{:<12} {proof}\n{:<12} valid, {}\n{:<12} {cost}\n{:<12} {bound}\n{:<12} {cuts}: each holds for every tour\n\
              {edges}{:<12} {tree}\n",
             "proof",
             "tour",
-            instance.len(),
+            counted(instance.len(), "node"),
             "cost",
             "lower bound",
             "cuts",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::output::Output;
 use super::{Error, Result};
+use crate::instance::counted;
 use crate::solver::checkpoint;
 
 /// The warning where the thread that writes checkpoints cannot be started.
@@ -24,7 +25,11 @@ pub(super) fn warning(why: &str) -> String {
 
 /// Says from where a run continues.
 pub(super) fn announcement(elapsed: Duration, iterations: u64, found: &str) -> String {
-    format!("continuing after {:.1} s and {iterations} iterations, from {found}", elapsed.as_secs_f64())
+    format!(
+        "continuing after {:.1} s and {}, from {found}",
+        elapsed.as_secs_f64(),
+        counted(iterations as usize, "iteration")
+    )
 }
 
 /// Says that some of a checkpoint's runs do not continue, if there are more of them than `places`, which are GPUs or processes.

@@ -6,7 +6,7 @@ use super::{Outcome, Result, output};
 use crate::backend::cpu::Cpu;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{self, DeviceFacts};
-use crate::report::summary;
+use crate::instance::counted;
 
 /// Arguments of `antwarp devices`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ fn describe() -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<10} {value}\n");
     let cpu = Cpu::new().machine();
-    line("CPU", format!("{}, {}, {}", cpu.device, summary::counted(cpu.units, "thread"), cpu.details));
+    line("CPU", format!("{}, {}, {}", cpu.device, counted(cpu.units, "thread"), cpu.details));
     #[cfg(not(feature = "cuda"))]
     line("GPU", "none: built without the feature `cuda`".to_string());
     #[cfg(feature = "cuda")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::error::as_options;
 use super::{Error, Result};
 use crate::backend::{Backend, Choice, Gpus};
-use crate::instance::Instance;
+use crate::instance::{Instance, counted};
 use crate::memory;
 use crate::solver::{Algorithm, Placement, placement};
 
@@ -118,7 +118,10 @@ pub fn start_threads(threads: Option<u32>, share: Option<u32>) -> Result<()> {
     let cores = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let count = threads.or_else(by_name).or(share).unwrap_or_else(cores);
     let refused = |why: &dyn std::fmt::Display| {
-        Error::Usage(format!("cannot start {count} threads: {why}; use a smaller --threads"))
+        Error::Usage(format!(
+            "cannot start {}: {why}; use a smaller --threads",
+            counted(count as usize, "thread")
+        ))
     };
     if count > MOST_THREADS {
         let problem = format!("RAYON_NUM_THREADS asks for {count} threads");
@@ -224,9 +227,6 @@ pub fn finite(text: &str) -> std::result::Result<f64, String> {
         .ok_or_else(|| "give a number such as 12 or 0.5".to_owned())
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
 /// Says why a file is not the JSON that was expected, which is called `what`: what it looks like instead.
 pub fn not_json(what: &str, bytes: &[u8], error: &serde_json::Error) -> String {
     /// How much of the file is shown.
@@ -245,6 +245,9 @@ pub fn not_json(what: &str, bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
 
     use super::*;
     use crate::solver::DEFAULT_TIME;

@@ -9,12 +9,11 @@ use serde_json::Value;
 use super::options::{MOST_NUMBERS, not_json};
 use super::output::{self, Output};
 use super::{Error, Outcome, Result};
-use crate::instance::{Cost, InstanceError, Room, Text, Unit, source};
+use crate::instance::{Cost, InstanceError, Room, Text, Unit, counted, source};
 use crate::report::curves::{self, Line};
 use crate::report::drawing::Drawing;
 use crate::report::picture::{Picture, on_paper};
 use crate::report::route::Coordinates;
-use crate::report::summary::counted;
 use crate::report::{page, png, svg};
 
 /// Arguments of `antwarp plot`.
@@ -146,7 +145,7 @@ fn draw_map(all: &[Run<'_>]) -> Result<Drawing> {
         return Err(run.unusable("the run has no coordinates, so there is no map".to_owned()));
     };
     let length = cost.map_or_else(String::new, |cost| format!(" · length {}", instance.unit.show(cost)));
-    let caption = format!("{} · {} nodes{length}", instance.name, tour.len());
+    let caption = format!("{} · {}{length}", instance.name, counted(tour.len(), "node"));
     let picture = Picture {
         places: &on_paper(coordinates, places),
         is_globe: coordinates == Coordinates::Degrees,

@@ -33,7 +33,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::engine::{Post, Voyager};
-use crate::instance::Instance;
+use crate::instance::{Instance, counted};
 use crate::solver::checkpoint::{Part, Recorder};
 
 /// What a courier is given when a run starts.
@@ -127,7 +127,9 @@ impl std::fmt::Display for Facts {
         let kib = self.bytes_per_second / 1024.0;
         match self.topology.name() {
             _ if self.lockstep => write!(f, "{ranks} ranks in lockstep")?,
-            topology => write!(f, "{ranks} ranks ({topology}), {tours_sent} tours sent")?,
+            topology => {
+                write!(f, "{ranks} ranks ({topology}), {} sent", counted(*tours_sent as usize, "tour"))?
+            }
         }
         write!(f, ", {kib:.1} KiB per second, best by rank {best_rank}")?;
         if self.lost > 0 { write!(f, "; {} without a result", self.lost) } else { Ok(()) }

@@ -229,11 +229,16 @@ pub fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 
+/// Formats a number of things: `1 node`, `2 nodes`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Why a list of nodes is not a tour of an instance. Nodes are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TourError {
     /// The tour is too short or too long.
-    #[error("the tour has {found} nodes, the instance has {expected}")]
+    #[error("the tour has {}, the instance has {expected}", counted(*found, "node"))]
     Length {
         /// Nodes of the tour.
         found: usize,

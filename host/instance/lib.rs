@@ -52,7 +52,7 @@ pub use best_known::BestKnown;
 pub use cost::Cost;
 pub use embedding::embedded;
 pub use error::Text;
-pub use error::{InstanceError, Result, SyntaxError, TourError};
+pub use error::{InstanceError, Result, SyntaxError, TourError, counted};
 #[cfg(feature = "cli")]
 pub use error::{printable, write_remedy};
 pub use kd_tree::{Cell, KdTree, Search, square};

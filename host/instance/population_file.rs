@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
-use super::error::{Result, Text};
+use super::error::{Result, Text, counted};
 use super::model::{Instance, NodeNumbers};
 use super::source::{self, Lines, Room};
 use super::tsplib::scan::{Part, Words};
@@ -250,7 +250,7 @@ impl Individuals<'_> {
             return Err(text.error_at(word, problem, self.help()));
         }
         if self.count == self.most {
-            let problem = format!("there are more than {} tours", self.most);
+            let problem = format!("there are more than {}", counted(self.most as usize, "tour"));
             let help = "keep the comment of a population as antwarp wrote it, or save a smaller --population";
             return Err(text.error_at(word, problem, help));
         }
@@ -270,7 +270,8 @@ impl Individuals<'_> {
     fn close(&mut self, text: Text<'_>, word: Part) -> Result<()> {
         let n = self.instance.len();
         if self.length != n {
-            let problem = format!("tour {} has {} nodes, the instance has {n}", self.count + 1, self.length);
+            let problem =
+                format!("tour {} has {}, the instance has {n}", self.count + 1, counted(self.length, "node"));
             return Err(text.error_at(word, problem, self.help()));
         }
         let (first, last) =
@@ -296,8 +297,11 @@ impl Individuals<'_> {
         }
         if let Some(header) = &header {
             if header.individuals != self.count {
-                let problem =
-                    format!("there are {} tours, not {} as its comment says", self.count, header.individuals);
+                let problem = format!(
+                    "the file has {}, not {} as its comment says",
+                    counted(self.count as usize, "tour"),
+                    header.individuals
+                );
                 return Err(text.content(problem, whole));
             }
             let n = self.instance.len();
@@ -315,7 +319,11 @@ impl Individuals<'_> {
     }
 
     fn help(&self) -> String {
-        format!("a tour of {} visits each of its {} nodes once", self.instance.name(), self.instance.len())
+        format!(
+            "a tour of {} visits each of its {} once",
+            self.instance.name(),
+            counted(self.instance.len(), "node")
+        )
     }
 }
 
@@ -408,7 +416,7 @@ mod tests {
             &without("\"individuals\":2", "\"individuals\":two"),
             "p.tour:2:1: the population's comment cannot be read",
         );
-        starts(&without("\"individuals\":2", "\"individuals\":3"), "p.tour: there are 2 tours, not 3");
+        starts(&without("\"individuals\":2", "\"individuals\":3"), "p.tour: the file has 2 tours, not 3");
         starts(&without("\"shortest\":6", "\"shortest\":5"), "p.tour: the shortest tour costs 6 in line");
         let end = good.len();
         starts(&good[..end - 12], "p.tour: the file ends within tour 2, after 3 of 4 nodes");

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::route::{Route, within_180};
 use super::svg::escaped;
-use crate::instance::Cost;
+use crate::instance::{Cost, counted};
 
 /// Writes a route through places on the globe. A closed one ends with its first place.
 ///
@@ -19,7 +19,7 @@ pub fn write(route: &Route<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, r#"<gpx version="1.1" creator="antwarp" xmlns="http://www.topografix.com/GPX/1/1">"#)?;
     writeln!(out, "<rte><name>{}</name>", escaped(instance.name()))?;
     let cost = instance.unit().show(instance.tour_cost(route.tour));
-    writeln!(out, "<desc>{} places, {cost}</desc>", route.tour.len())?;
+    writeln!(out, "<desc>{}, {cost}</desc>", counted(route.tour.len(), "place"))?;
     for stop in route.stops() {
         let [longitude, latitude] = stop.place.unwrap_or_default();
         let (longitude, name) = (within_180(longitude), escaped(&route.label(stop.node)));

@@ -25,7 +25,7 @@ use crate::backend::Machine;
 use crate::bound::Bound;
 use crate::cluster::Facts;
 use crate::engine::{Better, Stop, StopReason};
-use crate::instance::{BestKnown, Cost, Ends, Instance, Kind, Unit};
+use crate::instance::{BestKnown, Cost, Ends, Instance, Kind, Unit, counted};
 use crate::solver::Solution;
 use crate::solver::proof::Proof;
 use route::{Coordinates, Route};
@@ -523,7 +523,7 @@ pub fn gap_percent(cost: i64, known: i64) -> Option<f64> {
 /// Describes the shape of an instance's tours: `open path from 1 to 8, 2 fixed edges, 1 forbidden pair`; `None` if they are closed
 /// and may have all edges.
 pub fn shape_text(instance: &Instance) -> Option<String> {
-    let count = |count: usize, what: &str| (count > 0).then(|| summary::counted(count, what));
+    let count = |count: usize, what: &str| (count > 0).then(|| counted(count, what));
     let path = instance.ends().map(|Ends { start, end }| {
         let place = |word: &str, node: Option<u32>| {
             node.map_or_else(String::new, |node| format!(" {word} {}", instance.label(node)))

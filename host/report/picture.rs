@@ -3,6 +3,7 @@
 use super::drawing::{Drawing, Ink};
 use super::mercator;
 use super::route::{Coordinates, Route, within_180};
+use crate::instance::counted;
 
 /// The longer side of the drawing.
 const SIDE: f64 = 1000.0;
@@ -43,7 +44,7 @@ pub fn of(route: &Route<'_>) -> Option<Drawing> {
     let (coordinates, places) = route.places.as_ref()?;
     let instance = route.instance;
     let cost = instance.unit().show(instance.tour_cost(route.tour));
-    let caption = format!("{} · {} nodes · length {cost}", instance.name(), route.tour.len());
+    let caption = format!("{} · {} · length {cost}", instance.name(), counted(route.tour.len(), "node"));
     let picture = Picture {
         places: &on_paper(*coordinates, places),
         is_globe: *coordinates == Coordinates::Degrees,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Known, Report};
 use crate::engine::StopReason;
+use crate::instance::counted;
 
 /// The width of the column of names.
 pub const NAMES: usize = 12;
@@ -22,7 +23,10 @@ impl fmt::Display for Summary<'_> {
         let mut line = |name: &str, value: String| writeln!(f, "{name:<NAMES$} {value}");
         let instance = &report.instance;
         let shape = instance.shape.as_ref().map_or_else(String::new, |shape| format!("; {shape}"));
-        line("instance", format!("{}, {} nodes, {}{shape}", instance.name, instance.nodes, instance.metric))?;
+        line(
+            "instance",
+            format!("{}, {}, {}{shape}", instance.name, counted(instance.nodes, "node"), instance.metric),
+        )?;
         line("cost", instance.unit.show(report.cost))?;
         if !report.forbidden.is_empty() {
             let pairs: Vec<_> =
@@ -49,8 +53,12 @@ impl fmt::Display for Summary<'_> {
             "time",
             format!("{seconds:.2} s, {setup:.2} s of it to prepare; {}", stopped(report.stopped_by)),
         )?;
-        let makes = if ["lk", "ils"].contains(&report.algorithm) { "kicks" } else { "tours" };
-        let tours = format!("{} {makes}, {} per second", report.tours, rate(report.tours_per_second));
+        let makes = if ["lk", "ils"].contains(&report.algorithm) { "kick" } else { "tour" };
+        let tours = format!(
+            "{}, {} per second",
+            counted(report.tours as usize, makes),
+            rate(report.tours_per_second)
+        );
         line("search", format!("{}, {tours}{}", report.algorithm, last_improvement(report)))?;
         if self.is_verbose {
             line("iterations", format!("{}, {}", report.iterations, best_found(report)))?;
@@ -129,11 +137,6 @@ pub(crate) fn percent(gap: f64) -> String {
         -0.001..0.001 => distance(gap),
         _ => format!("{gap:.3} %"),
     }
-}
-
-/// Formats a number of things.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Rounds a gap in percent up to the digits that are shown: a lower bound guarantees that it is not larger.

@@ -755,7 +755,28 @@ fn a_second_meaning_is_refused_or_warned_of() {
     refused("pixels.csv", "x_px,y_mm\n1,2\n3,4\n", "is in px", "the same unit");
     let mixed = r#"{"type": "FeatureCollection", "features": [{"geometry": {"type": "Point", "coordinates": [8.5, 47.4]}, "type": "Feature"}, {"geometry": {"type": "LineString", "coordinates": [[8.5, 47.4], [8.3, 47.1]]}, "type": "Feature"}]}"#;
     let mixed = file(&folder, "mixed.geojson", mixed.as_bytes());
-    solve(&[&mixed]).assert().success().stderr(contains("read 1 place").and(contains("1 line is ignored")));
+    solve(&[&mixed])
+        .assert()
+        .success()
+        .stderr(contains("read 1 place").and(contains("1 line is ignored")))
+        .stdout(contains("1 node,").and(contains(", 0 kicks,")));
+    // As OpenStreetMap has addresses; a place without one has its id.
+    let point = |at: u32, properties: &str| {
+        let place = format!(r#""geometry": {{"type": "Point", "coordinates": [8.{at}, 47.{at}]}}"#);
+        format!(r#"{{"type": "Feature", "id": "node/{at}", "properties": {{{properties}}}, {place}}}"#)
+    };
+    let features = [
+        point(1, r#""addr:street": "Weg", "addr:housenumber": "5", "addr:city": "Ulm""#),
+        point(2, r#""name": "Mill", "addr:street": "Weg""#),
+        point(3, r#""name": null, "address": "Gasse 7""#),
+        point(4, r#""shop": "yes""#),
+    ];
+    let map = format!(r#"{{"type": "FeatureCollection", "features": [{}]}}"#, features.join(", "));
+    let map = file(&folder, "map.geojson", map.as_bytes());
+    let names = ["5 Weg, Ulm", "Mill", "Gasse 7", "node/4"];
+    let named = solve(&[&map, "--start", "5 Weg, Ulm"]).assert().success();
+    let shown = String::from_utf8(named.get_output().stdout.clone()).unwrap();
+    assert!(names.iter().all(|name| shown.contains(name)), "{shown}");
     let esri = |system: u32| {
         format!(
             r#"{{"spatialReference": {{"wkid": {system}}}, "features": [{{"geometry": {{"x": 8.5, "y": 47.4}}}}, {{"geometry": {{"x": 8.3, "y": 47.1}}}}, {{"geometry": {{"x": 9.1, "y": 47.0}}}}]}}"#

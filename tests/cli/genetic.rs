@@ -240,7 +240,7 @@ fn populations_that_cannot_go_on_are_refused() {
         ("", "there is no TOUR_SECTION"),
         (cut, "the file ends within tour 32"),
         (&good.replace("DIMENSION : 20", "DIMENSION : 21"), "4:1"),
-        (&good.replace("\"individuals\":32", "\"individuals\":64"), "there are 32 tours, not 64"),
+        (&good.replace("\"individuals\":32", "\"individuals\":64"), "the file has 32 tours, not 64"),
         (&good.replace("\"crossover\":\"hybrid\"", "\"crossover\":\"magic\""), "remove its comment"),
         (&repeated, "7:1"),
         (&six, "6 individuals cannot be split into 8 groups of equal size"),

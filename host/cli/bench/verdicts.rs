@@ -8,6 +8,7 @@ use super::super::{Result, parse_line};
 use super::pivot::{Cell, Label, Where};
 use super::rows::Row;
 use super::table::render;
+use crate::instance::counted;
 use crate::report::statistics::{deviation, mean};
 
 /// A figure is level with the published one if they differ by less than this share of it.
@@ -263,7 +264,7 @@ impl Comparison {
         error *= self.scale;
         // Rows without the figure, such as those of runs that shared a device, have no part in it.
         let runs = self.cell.numbers(&own).len();
-        let shown = format!("{} ({runs} runs)", figures(ours)).replace("(1 runs)", "(1 run)");
+        let shown = format!("{} ({})", figures(ours), counted(runs, "run"));
         if measured.quick && !self.quick {
             return (shown, "shorter runs");
         }

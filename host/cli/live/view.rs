@@ -6,7 +6,7 @@ use super::chart::{Chart, Curve, Scale};
 use super::line::{Line, Style, columns, cut, printable};
 use super::{Beside, Subject};
 use crate::engine::Progress;
-use crate::instance::Cost;
+use crate::instance::{Cost, counted};
 use crate::report::{Known, summary};
 
 /// How far back the speed is measured, in seconds.
@@ -119,7 +119,7 @@ fn title(subject: &Subject, seconds: f64, width: usize) -> Line {
         Some(time) => format!("{} of {}", clock(seconds), clock(time.as_secs_f64())),
         None => clock(seconds),
     };
-    let name = printable(&format!("{}, {} nodes", instance.name(), instance.len()));
+    let name = printable(&format!("{}, {}", instance.name(), counted(instance.len(), "node")));
     let name = cut(&name, width.saturating_sub(columns(&clock) + 1));
     let gap = width.saturating_sub(columns(&name) + columns(&clock));
     Line::default().add(Style::Strong, name).add(Style::Plain, " ".repeat(gap)).add(Style::Plain, clock)
@@ -229,21 +229,21 @@ fn who(subject: &Subject, reported: &Reported) -> Vec<Line> {
     if reported.each.is_empty() && last.part != "proof" {
         let machine = &subject.machine;
         let name = if machine.backend == "cpu" {
-            summary::counted(reported.beside.searching, "thread")
+            counted(reported.beside.searching, "thread")
         } else {
             machine.device.clone()
         };
         rows.push((name, doing(last.part).to_owned()));
     }
     if let Some(count) = reported.beside.bounding {
-        rows.push((summary::counted(count, "thread"), "computing a lower bound".to_owned()));
+        rows.push((counted(count, "thread"), "computing a lower bound".to_owned()));
     }
     if let Some(proof) = last.proof {
         let what = match proof.open {
             0 => "proving by cutting planes".to_owned(),
             open => format!("proving by branch and cut, {open} open nodes"),
         };
-        rows.push((summary::counted(proof.threads, "thread"), what));
+        rows.push((counted(proof.threads, "thread"), what));
     }
     let wide = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let row = |(name, what): (String, String)| {

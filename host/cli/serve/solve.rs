@@ -39,7 +39,7 @@ pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Resu
     let (instance, unit) = request.instance(limits)?;
     let nodes = instance.len();
     if names.as_ref().is_some_and(|names| names.len() != nodes) {
-        let text = format!("there are {nodes} places: give as many names");
+        let text = format!("give a name for each place, which are {nodes}");
         return Err(Refusal::new(Kind::Value, text));
     }
     let (ends, first) = request.ends(nodes)?;

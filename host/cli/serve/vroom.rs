@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::refusal::{Kind, Refusal};
 use super::task::{Found, Limits, Task, made, on_the_globe};
-use crate::instance::{Ends, Instance};
+use crate::instance::{Ends, Instance, counted};
 
 /// A request. Not flattened, as the others are: that would take many times the memory of a matrix.
 #[derive(Deserialize)]
@@ -254,14 +254,17 @@ impl Request {
             let Some(rows) = rows else { continue };
             if let Some(row) = rows.iter().find(|row| row.len() != rows.len()) {
                 let text = format!(
-                    "`{name}` has {} rows, and one of {} numbers: it must be square",
-                    rows.len(),
-                    row.len()
+                    "`{name}` has {}, and one of {}: it must be square",
+                    counted(rows.len(), "row"),
+                    counted(row.len(), "number")
                 );
                 return Err(value(text));
             }
             if most >= rows.len() {
-                return Err(value(format!("there is an index {most}, but `{name}` has {} rows", rows.len())));
+                return Err(value(format!(
+                    "there is an index {most}, but `{name}` has {}",
+                    counted(rows.len(), "row")
+                )));
             }
         }
         Ok(Ways::Matrices(matrices, factor))

@@ -19,10 +19,10 @@ use super::{Args, Asked, Prove, facts, refuse_forbidden};
 use crate::backend::{Backend, Choice};
 use crate::engine::Progress;
 use crate::exact::{Board, Settings};
-use crate::instance::{Instance, Unit, patience};
+use crate::instance::{Instance, Unit, counted, patience};
 use crate::memory;
 use crate::report::statistics::{deviation, mean};
-use crate::report::summary::{counted, stopped};
+use crate::report::summary::stopped;
 use crate::report::{Report, page};
 use crate::solver::proof::{self as proving, When};
 use crate::solver::{Algorithm, Solution, check_resolution, placement};
@@ -555,8 +555,8 @@ impl Several<'_> {
                 if self.args.runs.is_some() { format!(", seed {}", report.seed) } else { String::new() };
             let (path, seconds) = (entry.path.display(), report.seconds);
             let line = format!(
-                "{path}: {} nodes{seed}, cost {cost}{gap}, {seconds:.2} s, {}",
-                report.instance.nodes,
+                "{path}: {}{seed}, cost {cost}{gap}, {seconds:.2} s, {}",
+                counted(report.instance.nodes, "node"),
                 stopped(report.stopped_by)
             );
             self.say(&line)?;

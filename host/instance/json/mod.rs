@@ -5,7 +5,7 @@ mod routing;
 use serde_json::{Map, Value};
 
 use super::content::Reading;
-use super::error::{Result, Text, printable};
+use super::error::{Result, Text, counted, printable};
 use super::read_options::{ReadOptions, Shape};
 use super::table::{self, Value as Cell};
 use crate::memory;
@@ -287,7 +287,7 @@ impl Json<'_> {
         ends.sort_unstable();
         ends.dedup();
         if ends.len() != nodes {
-            let problem = format!("there are {nodes} nodes, but `{key}` joins {}", ends.len());
+            let problem = format!("there are {}, but `{key}` joins {}", counted(nodes, "node"), ends.len());
             return Err(self.text.content(
                 problem,
                 "make sure that every node has a link, and every end of a link is a node",
@@ -305,8 +305,11 @@ impl Json<'_> {
         match rows.iter().map(length).find(|&length| length != rows.len()) {
             None => Ok(()),
             Some(length) => {
-                let problem =
-                    format!("`{key}` has {} rows, but one of them has {length} columns", rows.len());
+                let problem = format!(
+                    "`{key}` has {}, but one of them has {}",
+                    counted(rows.len(), "row"),
+                    counted(length, "column")
+                );
                 let help = "request all places as sources and as destinations";
                 Err(self.text.content(problem, help))
             }
@@ -340,7 +343,7 @@ impl Json<'_> {
         let length = columns.iter().map(|column| column.as_array().map_or(keys.len(), Vec::len));
         let (fewest, most) = (length.clone().min().unwrap_or(0), length.max().unwrap_or(0));
         if fewest != most {
-            let problem = format!("one column has {fewest} values, another {most}");
+            let problem = format!("one column has {}, another {most}", counted(fewest, "value"));
             return Err(self.text.content(problem, "give every column a value for each place"));
         }
         let at = |column: &Value, row: usize| match column {
@@ -474,11 +477,8 @@ impl Json<'_> {
             features.retain(|feature| kind(feature) != Some(true));
             points = serde_json::json!({ "features": features });
             value = &points;
-            notes.push(if lines == 1 {
-                "1 line is ignored".to_owned()
-            } else {
-                format!("{lines} lines are ignored")
-            });
+            let are = if lines == 1 { "is" } else { "are" };
+            notes.push(format!("{} {are} ignored", counted(lines, "line")));
         }
         self.geometries(kind, value, None, &mut rows)?;
         if rows.is_empty() {
@@ -535,9 +535,9 @@ impl Json<'_> {
             "MultiPoint" | "LineString" => items("coordinates").try_for_each(point),
             other => {
                 let problem = format!(
-                    "this GeoJSON has a geometry of the type {}, after {} points",
+                    "this GeoJSON has a geometry of the type {}, after {}",
                     printable(other),
-                    rows.len()
+                    counted(rows.len(), "point")
                 );
                 Err(self.text.content(problem, "export points; in QGIS, use the centroids of the layer"))
             }

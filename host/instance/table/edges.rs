@@ -9,7 +9,7 @@ use super::labels::Labels;
 use super::matrix;
 use super::number::{self, is_none};
 use crate::content::{Content, Reading, odd_costs};
-use crate::error::{InstanceError, Result};
+use crate::error::{InstanceError, Result, counted};
 use crate::memory;
 
 struct Columns {
@@ -143,11 +143,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
         (false, false) => "each applies to both directions",
     };
     if missing > 0 {
-        table
-            .notes
-            .push(format!("{missing} forbidden {}", if missing == 1 { "direction" } else { "directions" }));
+        table.notes.push(counted(missing, "forbidden direction"));
     }
-    let line = table.line(format!("{rows} edges between {n} places"), &told, ways);
+    let line = table.line(format!("{} between {n} places", counted(rows, "edge")), &told, ways);
     let labels = Labels::of_texts(nodes.labels);
     Ok(Reading {
         content: Content::Costs(costs),
@@ -384,7 +382,9 @@ impl Nodes {
 }
 
 fn miscounted(table: &Table<'_>, n: usize) -> InstanceError {
-    let problem =
-        format!("the first line does not match what follows: {} edges between {n} nodes", table.grid.rows());
+    let problem = format!(
+        "the first line does not match what follows: {} between {n} nodes",
+        counted(table.grid.rows(), "edge")
+    );
     table.text().content(problem, "correct the first line, or remove it; every node must have an edge")
 }

@@ -5,7 +5,7 @@ use super::labels::{self, Labels};
 use super::number::{self, is_none};
 use super::{Table, header};
 use crate::content::{Content, Reading, may_be_no_way, odd_costs};
-use crate::error::Result;
+use crate::error::{Result, counted};
 use crate::memory;
 
 /// A square of costs found in a table.
@@ -176,8 +176,9 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     let n = table.grid.rows();
     let Some(left) = [0, 1].into_iter().find(|&left| table.grid.is_square(left)) else {
         let problem = format!(
-            "a matrix needs as many rows as columns, but there are {n} rows of {} columns",
-            table.grid.width()
+            "a matrix needs as many rows as columns, but there are {} of {}",
+            counted(n, "row"),
+            counted(table.grid.width(), "column")
         );
         return Err(table.text().content(
             problem,

@@ -22,7 +22,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::content::Reading;
-use super::error::{InstanceError, Result, Text, printable};
+use super::error::{InstanceError, Result, Text, counted, printable};
 use super::parallel;
 use super::read_options::{ReadOptions, Shape};
 use dialect::Dialect;
@@ -169,7 +169,8 @@ pub(super) fn values(
     let mut grid = Grid::new(width);
     for (at, row) in rows.iter().enumerate() {
         if row.len() != width {
-            let problem = format!("row {} has {} values, but others have {width}", at + 1, row.len());
+            let problem =
+                format!("row {} has {}, but others have {width}", at + 1, counted(row.len(), "value"));
             return Err(text.content(problem, "give every row the same number of values"));
         }
         grid.push(text, row.iter().map(Value::cell))?;
@@ -406,7 +407,12 @@ impl Table<'_> {
     fn open(&self, readings: &[(&str, &str)]) -> InstanceError {
         let (rows, width) = (self.grid.rows() + self.grid.skipped, self.grid.width());
         let texts: Vec<&str> = readings.iter().map(|(reading, _)| *reading).collect();
-        let problem = format!("the {rows} rows of {width} columns may be {}", texts.join(", or "));
+        let problem = format!(
+            "the {} of {} may be {}",
+            counted(rows, "row"),
+            counted(width, "column"),
+            texts.join(", or ")
+        );
         let choices: Vec<String> =
             readings.iter().map(|(reading, option)| format!("`{option}` for {reading}")).collect();
         self.text().content(problem, format!("choose: {}", choices.join("; ")))
@@ -434,7 +440,8 @@ impl Table<'_> {
         if grid.names.is_none() && !self.options.no_header && self.is_header() {
             if is_less && !(is_short && self.has_index()) {
                 let (found, width) = (grid.head.len(), grid.width());
-                let problem = format!("the first row names {found} columns, but the others have {width}");
+                let problem =
+                    format!("the first row names {}, but the others have {width}", counted(found, "column"));
                 let is_title = found == 1 && grid.head[0].contains(|c: char| c.is_alphabetic());
                 let help = match is_title {
                     true => format!(
@@ -469,8 +476,11 @@ impl Table<'_> {
             && (grid.first..grid.width())
                 .any(|column| grid.cell(0, column) == Cell::Empty && !grid.is_blank(1, column))
         {
-            let problem =
-                format!("the first row has {} columns, but the others have {}", grid.first, grid.width());
+            let problem = format!(
+                "the first row has {}, but the others have {}",
+                counted(grid.first, "column"),
+                grid.width()
+            );
             return Err(text.content(problem, COLUMNS));
         }
         let Some((line, separator)) = comment.filter(|_| grid.names.is_none() && !self.options.no_header)
@@ -778,7 +788,7 @@ impl Delimited<'_> {
     }
 
     fn ragged(&self, start: usize, found: usize, width: usize) -> InstanceError {
-        let problem = format!("the line has {found} columns, but those before have {width}");
+        let problem = format!("the line has {}, but those before have {width}", counted(found, "column"));
         let (start, length) = rows::place(self.text, start, self.dialect.separator, usize::MAX - 1);
         let help = match () {
             () if self.begins_as_triangle() => triangle::HELP,
@@ -910,8 +920,11 @@ impl Arrays<'_> {
                 grid.head = cells.iter().enumerate().map(written).collect();
             }
             if cells.len() != grid.width() {
-                let problem =
-                    format!("this row has {} values, but those before have {}", cells.len(), grid.width());
+                let problem = format!(
+                    "this row has {}, but those before have {}",
+                    counted(cells.len(), "value"),
+                    grid.width()
+                );
                 let (start, length, _) = cells[0];
                 return Err(self.text.error(
                     start,

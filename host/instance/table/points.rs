@@ -8,7 +8,7 @@ use super::naming::{self, Naming};
 use super::number;
 use super::{REMEDY, Table};
 use crate::content::{Content, Degrees, Reading};
-use crate::error::{InstanceError, Result, printable};
+use crate::error::{InstanceError, Result, counted, printable};
 use crate::memory;
 use crate::parallel;
 
@@ -67,8 +67,7 @@ pub(super) fn read(mut table: Table<'_>) -> Result<Reading> {
     };
     let mut told = columns.coordinates.clone();
     told.extend(&labels.columns);
-    let what = if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
-    let line = table.line(what, &told, unit);
+    let line = table.line(counted(n, "place"), &told, unit);
     table.notes.clear();
     Ok(Reading {
         content,

@@ -2,7 +2,7 @@
 //! look like decimal commas.
 
 use super::rows;
-use crate::error::{InstanceError, Result, Text};
+use crate::error::{InstanceError, Result, Text, counted};
 use crate::read_options::ReadOptions;
 
 /// The maximum number of lines of a printout: longer files were written by a program to be read by a program.
@@ -43,7 +43,8 @@ pub(super) fn check(text: Text<'_>, options: &ReadOptions) -> Result<Option<Stri
         let rows = lines.iter().filter(is_row).count();
         // With and without the column names.
         if rows != count && rows != count + 1 {
-            let problem = format!("this says {count} rows, but there are {rows} lines");
+            let problem =
+                format!("this says {}, but there are {}", counted(count, "row"), counted(rows, "line"));
             return Err(located(text, line, &problem, "write all rows to the file, or remove this line"));
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::atomic_file;
 use super::encoding;
-use super::error::{InstanceError, Result, Text, TourError, printable};
+use super::error::{InstanceError, Result, Text, TourError, counted, printable};
 use super::model::Instance;
 use super::source::{self, Room};
 use super::tsplib::scan::{self, Part, Words};
@@ -83,7 +83,8 @@ pub fn parse_with(file: &str, bytes: &[u8], instance: &Instance) -> Result<TourF
         Err(error) => loose::find(text, instance)?.ok_or(error)?,
     };
     let warnings = false_length(text, &nodes, instance).into_iter().collect();
-    let line = format!("a tour of {} nodes from {}: {form}; {called}", nodes.len(), printable(file));
+    let line =
+        format!("a tour of {} from {}: {form}; {called}", counted(nodes.len(), "node"), printable(file));
     Ok(TourFile { nodes, line, warnings })
 }
 
@@ -322,8 +323,11 @@ fn edges(text: Text<'_>, instance: &Instance) -> Result<Option<Vec<Part>>> {
     match cycle(&nodes, n) {
         Some(order) => Ok(Some(order.into_iter().map(|end| parts[end]).collect())),
         None => {
-            let problem =
-                format!("{} edges do not form a single closed tour of the {n} nodes", nodes.len() / 2);
+            let problem = format!(
+                "{} edges do not form a single closed tour of {}",
+                nodes.len() / 2,
+                counted(n, "node")
+            );
             Err(text.content(problem, "give the edges of a single closed tour"))
         }
     }
@@ -556,7 +560,8 @@ fn section(text: Text<'_>, instance: &Instance) -> Result<Part> {
 
 /// Converts the error to the file's own numbers and locates it.
 fn not_a_tour(text: Text<'_>, instance: &Instance, words: &[Part], error: TourError) -> InstanceError {
-    let help = format!("a tour of {} visits each of its {} nodes once", instance.name(), instance.len());
+    let help =
+        format!("a tour of {} visits each of its {} once", instance.name(), counted(instance.len(), "node"));
     match error {
         TourError::Repeated { node, position, missing } => {
             let (node, missing) = (instance.id(node), instance.id(missing));

@@ -8,7 +8,7 @@ use antwarp_core::metric::Metric;
 use super::matrix::Layout;
 use super::scan::{self, Entry, Part, Words};
 use crate::content::{Degrees, in_file, instance_of, may_be_no_way, odd_costs};
-use crate::error::{Result, Text, printable};
+use crate::error::{Result, Text, counted, printable};
 use crate::memory;
 use crate::model::{Instance, Kind, NodeNumbers};
 use crate::parallel;
@@ -112,7 +112,7 @@ pub(crate) fn parse_with(
         _ => ", rounded to whole numbers".to_owned(),
     };
     let metric = source.metric()?.map_or("EXPLICIT", |metric| metric.keyword());
-    Ok(instance.with_reading(format!("{n} places from {file}: TSPLIB, {metric}{rounding}")))
+    Ok(instance.with_reading(format!("{} from {file}: TSPLIB, {metric}{rounding}", counted(n, "place"))))
 }
 
 /// The weights of a section: whole numbers as long as all of them are.
@@ -399,7 +399,8 @@ impl Source<'_> {
         let mut diagonal = None;
         for word in Words::new(self.text, section) {
             let Some((i, j)) = cells.next() else {
-                let problem = format!("there are more weights than the {expected} for {n} nodes");
+                let problem =
+                    format!("there are more weights than the {expected} for {}", counted(n, "node"));
                 return Err(self.text.error_at(word, problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
             };
             // The diagonal is never used, but different numbers on it indicate another layout.
@@ -416,7 +417,8 @@ impl Source<'_> {
         }
         let found = weights.len();
         if found as u64 != expected {
-            let problem = format!("the matrix has {found} weights, but {n} nodes need {expected}");
+            let problem =
+                format!("the matrix has {}, but {n} nodes need {expected}", counted(found, "weight"));
             return Err(self.text.content(problem, "check DIMENSION and EDGE_WEIGHT_FORMAT"));
         }
         Ok(weights)
@@ -506,7 +508,7 @@ impl Source<'_> {
             points.push(point);
         }
         if ids.len() != n {
-            let problem = format!("{keyword} has {} lines, but DIMENSION is {n}", ids.len());
+            let problem = format!("{keyword} has {}, but DIMENSION is {n}", counted(ids.len(), "line"));
             return Err(self.text.content(problem, "correct DIMENSION or add the missing lines"));
         }
         match first_repetition(&ids).and_then(|at| self.rows(section).nth(at).map(|line| (ids[at], line))) {

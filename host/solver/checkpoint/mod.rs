@@ -22,7 +22,7 @@ use super::{Algorithm, Solution, SolveError, genetic};
 use crate::backend::Backend;
 use crate::engine::{Observe, Stop};
 use crate::instance::atomic_file::{self, Place};
-use crate::instance::{Instance, InstanceError};
+use crate::instance::{Instance, InstanceError, counted};
 
 pub use file::{Part, Subject};
 pub use observer::Observer;
@@ -199,7 +199,7 @@ impl Checkpoint {
         let problem = if *size == n {
             format!("is of {theirs} with other data than {ours} has here")
         } else {
-            format!("is of {theirs} with {size} nodes; {ours} has {n}")
+            format!("is of {theirs} with {}; {ours} has {n}", counted(*size, "node"))
         };
         Err(file::wrong(name, problem, "give the instance of the checkpoint, read with the same options"))
     }

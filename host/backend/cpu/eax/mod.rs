@@ -27,6 +27,7 @@ use rayon::prelude::*;
 use super::check_memory;
 use antwarp_engine::genetic::{FirstIndividuals, GeneticSpec};
 use antwarp_engine::{BackendError, Colony, Enough, Phases, Population, Problem, Sharing, State};
+use antwarp_instance::counted;
 use census::Census;
 use group::{Group, MOST_PAIRS, Shared};
 use nodes::Nodes;
@@ -230,9 +231,9 @@ impl Colony for CpuEax<'_> {
     fn describe(&self) -> String {
         let spec = &self.shared.spec;
         format!(
-            "GA-Eax, {} individuals in {} groups, {} children at a time, a thread per pair, places {}",
+            "GA-Eax, {} individuals in {}, {} children at a time, a thread per pair, places {}",
             spec.individuals,
-            spec.groups,
+            counted(spec.groups as usize, "group"),
             spec.children,
             self.shared.nodes.problem.places().kernel_name()
         )

@@ -23,6 +23,7 @@ use super::variants::with_places;
 use super::{Together, allocate, check_memory};
 use antwarp_engine::lin_kernighan::{Found, Spec};
 use antwarp_engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
+use antwarp_instance::counted;
 use antwarp_instance::parallel::each_of;
 use chain::Chain;
 use in_place::InPlace;
@@ -283,9 +284,8 @@ impl<G: Geometry> LinKernighan for Threads<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{} tour{}, one CPU thread per {}, {} neighbours, places {}",
-            self.chains.len(),
-            if self.chains.len() == 1 { "" } else { "s" },
+            "{}, one CPU thread per {}, {} neighbours, places {}",
+            counted(self.chains.len(), "tour"),
             if self.in_place { "tour" } else { "trial" },
             self.problem.search_k(),
             self.problem.places().kernel_name()

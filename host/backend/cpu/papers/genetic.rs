@@ -17,6 +17,7 @@ use crate::variants::{with_operator, with_places};
 use crate::{Quad, Together, allocate, check_memory, eax, parallel};
 use antwarp_engine::genetic::{Crossover, FirstIndividuals, GeneticSpec};
 use antwarp_engine::{BackendError, Colony, Enough, LocalSearch, Phases, Population, Problem, State, Worker};
+use antwarp_instance::counted;
 use antwarp_instance::parallel::each;
 
 /// Makes a population for `problem` on CPU threads. Given individuals must be as many tours as the spec says, which only edge
@@ -341,10 +342,10 @@ impl<G: Geometry> Colony for CpuPopulation<'_, G> {
 
     fn describe(&self) -> String {
         format!(
-            "{}, {} individuals in {} groups, a thread per child, 32 bits per node",
+            "{}, {} individuals in {}, a thread per child, 32 bits per node",
             self.spec.variant(),
             self.spec.individuals,
-            self.spec.groups,
+            counted(self.spec.groups as usize, "group"),
         )
     }
 }

@@ -20,7 +20,7 @@ use antwarp_engine::{
     AskedShape, BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, Searchable, State, Tables,
     Walks, WalksSpec, save_walks,
 };
-use antwarp_instance::Watch;
+use antwarp_instance::{Watch, counted};
 
 /// Most threads that wait for each other.
 const MOST_THREADS: u64 = 1024;
@@ -412,9 +412,8 @@ impl<E: Plain + Default + Send + Sync> Walks<E> for CpuWalks<'_, E> {
 
     fn describe(&self) -> String {
         format!(
-            "{} walk{}, {} per walk ({} trials), {} B per replica",
-            self.spec.walks,
-            if self.spec.walks == 1 { "" } else { "s" },
+            "{}, {} per walk ({} trials), {} B per replica",
+            counted(self.spec.walks as usize, "walk"),
             match self.tuner.best().parts {
                 1 => "a thread".to_string(),
                 parts => format!("{parts} threads"),

@@ -15,6 +15,7 @@ use super::{Cards, Device};
 use crate::backend::cpu::Recombiner;
 use crate::engine::lin_kernighan::{Found, MOST_TRIALS, Spec};
 use crate::engine::{BackendError, Enough, LinKernighan, LocalSearch, Problem, Reached, Trials};
+use crate::instance::counted;
 use crate::memory::bytes;
 use card::Card;
 
@@ -356,10 +357,9 @@ impl LinKernighan for CudaLinKernighan<'_> {
             count => format!(" on {count} GPUs"),
         };
         format!(
-            "{} tour{}{cards}, one warp per trial, {} trials at once, {} registers per thread, {} shared memory per trial, {} \
+            "{}{cards}, one warp per trial, {} trials at once, {} registers per thread, {} shared memory per trial, {} \
              neighbours, places {}",
-            self.spec.chains,
-            if self.spec.chains == 1 { "" } else { "s" },
+            counted(self.spec.chains as usize, "tour"),
             self.cards.iter().map(Card::at_once).sum::<u32>(),
             card.registers(),
             bytes(u64::from(4 * trial::WORDS)),

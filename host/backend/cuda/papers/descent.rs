@@ -16,6 +16,7 @@ use crate::backend::cuda::{
     buffers,
 };
 use crate::engine::{BackendError, Descent, DescentSpec, Enough, Pass, Places, Problem, State, each_pass};
+use crate::instance::counted;
 
 /// Threads of a block that evaluates moves, with a warp per node.
 const BLOCK: u32 = 256;
@@ -312,9 +313,9 @@ impl Descent for CudaDescent<'_> {
 
     fn describe(&self) -> String {
         format!(
-            "one tour, {} per pass, a warp per node, {} blocks of {BLOCK} threads, {} registers per thread, {}, places {}",
+            "one tour, {} per pass, a warp per node, {} of {BLOCK} threads, {} registers per thread, {}, places {}",
             self.spec.moves(),
-            self.blocks,
+            counted(self.blocks as usize, "block"),
             self.kernels.propose.function.facts().registers,
             each_pass(self.evaluation),
             self.problem.places().kernel_name(),

@@ -18,6 +18,7 @@ use crate::backend::cuda::{
 };
 use crate::engine::genetic::{FirstIndividuals, GeneticSpec};
 use crate::engine::{BackendError, Colony, Enough, LocalSearch, Phases, Places, Population, Problem, State};
+use crate::instance::counted;
 
 /// Returns the names of all kernels that a population may load, except those of local search.
 pub fn kernel_names() -> Vec<String> {
@@ -524,11 +525,11 @@ impl Colony for CudaPopulation<'_> {
         let id = if self.storage == Storage::SharedU16 { 16 } else { 32 };
         let place = if self.storage == Storage::SharedU16 { "shared" } else { "global" };
         format!(
-            "{}, {} individuals in {} groups, {} children, a warp each, \
+            "{}, {} individuals in {}, {} children, a warp each, \
              jump indices in {place} memory ({} at a time), {id} bits per node, {} registers per thread",
             self.spec.variant(),
             self.spec.individuals,
-            self.spec.groups,
+            counted(self.spec.groups as usize, "group"),
             self.spec.rules(self.problem, 1, 1, false).children(),
             self.launch.grid,
             self.kernels.breed.function.facts().registers,

@@ -19,6 +19,7 @@ use crate::engine::tuning::{Key, Shape, Tuner, now};
 use crate::engine::{
     BackendError, Enough, Neighbors, Outline, Plain, SavedWalks, State, Tables, Walks, WalksSpec, save_walks,
 };
+use crate::instance::counted;
 use crate::memory::bytes;
 
 /// Bytes of a block's shared memory before a replica: the team's, and two rows with a candidate per warp.
@@ -320,11 +321,10 @@ impl<E: Plain> Walks<E> for CudaWalks<'_, E> {
     fn describe(&self) -> String {
         let Shape { parts, threads } = self.tuner.best();
         format!(
-            "{} walk{}, {parts} block{} of {threads} threads per walk ({} trials), {} registers per thread, \
+            "{}, {} of {threads} threads per walk ({} trials), {} registers per thread, \
              {} per replica in {} memory",
-            self.spec.walks,
-            if self.spec.walks == 1 { "" } else { "s" },
-            if parts == 1 { "" } else { "s" },
+            counted(self.spec.walks as usize, "walk"),
+            counted(parts as usize, "block"),
             self.tuner.trials(),
             self.kernel.function.facts().registers,
             bytes(u64::from(self.layout.bytes)),
@@ -468,8 +468,10 @@ impl<E: Plain> Neighbors<E> for CudaNeighbors<'_, E> {
 
     fn describe(&self) -> String {
         format!(
-            "{} blocks of {} threads evaluate, the host chooses ({} walk)",
-            self.launch.grid, self.launch.block, self.spec.walks
+            "{} of {} threads evaluate, the host chooses ({})",
+            counted(self.launch.grid as usize, "block"),
+            self.launch.block,
+            counted(self.spec.walks as usize, "walk")
         )
     }
 }

@@ -9,6 +9,7 @@ use crate::backend::cuda::error::failed;
 use crate::backend::cuda::{Buffer, ConstructAcs, DepositAcs, Device, Launch, PrepareAcs, buffers};
 use crate::engine::acs::{AcsSpec, Pheromone, Update};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, State};
+use crate::instance::counted;
 use crate::memory::bytes;
 
 /// Most warps of a block that walks; the kernels' launch bounds are 640 threads.
@@ -103,12 +104,12 @@ impl Plan {
 
     fn describe(&self, spec: &AcsSpec, problem: &Problem) -> String {
         format!(
-            "{}, pheromone memory {}, a warp per ant, {} blocks of {} warps, {} registers per thread, \
+            "{}, pheromone memory {}, a warp per ant, {} of {}, {} registers per thread, \
              {} shared memory per block, ids and tabu {}",
             spec.variant(),
             bytes(spec.memory_bytes(problem) as u64),
-            self.launch.grid,
-            self.launch.block / WARP,
+            counted(self.launch.grid as usize, "block"),
+            counted((self.launch.block / WARP) as usize, "warp"),
             self.kernel.function.facts().registers,
             bytes(u64::from(self.launch.shared)),
             self.storage.name(),

@@ -18,6 +18,7 @@ use crate::backend::cuda::{
 };
 use crate::engine::mmas::{ColonySpec, Selection, TabuKind};
 use crate::engine::{BackendError, Colony, Enough, Phases, Problem, State};
+use crate::instance::counted;
 use crate::memory::bytes;
 
 /// Most warps of a construction block; the kernels' launch bounds are 512 threads.
@@ -170,11 +171,12 @@ impl Plan {
         };
         let blocks = self.blocks_per_multiprocessor();
         format!(
-            "{variant}, {} warps {per}, {} registers per thread, {} shared memory per block, {blocks} blocks per \
+            "{variant}, {} {per}, {} registers per thread, {} shared memory per block, {} per \
              multiprocessor ({} of 64 warps), ids and tabu {}",
-            self.warps,
+            counted(self.warps as usize, "warp"),
             f.facts().registers,
             bytes(u64::from(self.shared_bytes())),
+            counted(blocks as usize, "block"),
             blocks * self.warps,
             self.storage.name(),
         )
