@@ -112,7 +112,9 @@ impl Error {
             Error::Backend(BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_)) => {
                 USAGE
             }
-            Error::Solve(SolveError::Backend(BackendError::Warps(..) | BackendError::Threads(..))) => USAGE,
+            Error::Solve(SolveError::Backend(
+                BackendError::Warps(..) | BackendError::Threads(..) | BackendError::Gpus(_),
+            )) => USAGE,
             Error::Input(_)
             | Error::Unusable(_)
             | Error::Solve(SolveError::Shape(_) | SolveError::Unsupported { .. }) => INPUT,
@@ -200,8 +202,9 @@ pub fn as_options(text: &str) -> String {
 
 /// Returns the message of a failure to write, with what to do about it; what antwarp itself says needs no more.
 fn with_remedy(cause: &io::Error) -> String {
+    use io::ErrorKind::{BrokenPipe, InvalidFilename, Other, TimedOut};
     match cause.kind() {
-        io::ErrorKind::Other => cause.to_string(),
+        Other | TimedOut | BrokenPipe | InvalidFilename => cause.to_string(),
         kind => format!("{cause}; {}", write_remedy(kind)),
     }
 }

@@ -58,7 +58,8 @@ impl<'a> NodeNames<'a> {
             let help = if self.find(&first) == Some(one) && self.find(&second) == Some(other) {
                 format!("give the number of the one you mean, such as {first} or {second}")
             } else {
-                "give each of them another name in the file: their numbers are names of nodes, too".to_owned()
+                "give each of them another name in the file: a number of theirs is the name of a node, too"
+                    .to_owned()
             };
             return refuse(format!("several nodes are named {text}"), help);
         }

@@ -362,7 +362,10 @@ impl Report {
             // A bound says nothing about a tour with forbidden pairs.
             _ if !self.forbidden.is_empty() => None,
             _ if proven.is_some() => proven,
-            (bound, StopReason::Optimal) if bound.is_none_or(|bound| bound.length < solution.cost) => {
+            // Few nodes are solved by their real costs, a bound is one for internal costs.
+            (bound, StopReason::Optimal)
+                if bound.is_none_or(|bound| bound.length < solution.cost || !instance.is_exact()) =>
+            {
                 Some(Bounded::exact(self.cost, solution.seconds))
             }
             (bound, _) => bound.map(|bound| Bounded::new(bound, instance, self.cost)),

@@ -330,15 +330,19 @@ fn on_gpus(_: &[&Instance], _: Plan, _: (&Backend, Enough)) -> Result<Vec<(usize
 /// Most that costs may differ by direction to differ little, as a share of their sum.
 const LITTLE: f64 = 0.125;
 
-/// Returns whether the costs of an instance differ little by direction, as those of roads do: by at most an eighth of their sum. Then a
-/// short tour by the means of both directions is nearly a short one.
+/// Returns whether the costs of an instance differ little by direction, as those of roads do: by at most an eighth of their sum, without
+/// pairs that are forbidden in a direction. Then a short tour by the means of both directions is nearly a short one.
 pub fn differs_little_by_direction(instance: &Instance) -> bool {
-    let Some(matrix) = instance.matrix() else { return true };
-    let n = instance.len();
+    if instance.matrix().is_none() {
+        return true;
+    }
     let (mut all, mut different) = (0.0, 0.0);
-    for from in 0..n {
+    for from in 0..instance.len() as u32 {
         for to in 0..from {
-            let [there, back] = [matrix[from * n + to], matrix[to * n + from]].map(f64::from);
+            if instance.is_forbidden(from, to) || instance.is_forbidden(to, from) {
+                continue;
+            }
+            let [there, back] = [instance.distance(from, to), instance.distance(to, from)].map(f64::from);
             all += there + back;
             different += (there - back).abs();
         }
@@ -596,6 +600,29 @@ mod tests {
             (1e4 * far * (1.0 + 0.3 * unit(10_000 + at)) + 200.0 * unit(100_000 + at)) as i32
         };
         Instance::from_matrix("roads", (0..n * n).map(cost).collect()).unwrap()
+    }
+
+    #[test]
+    fn forbidden_pairs_do_not_decide_whether_costs_differ_little() {
+        let n = 50;
+        let draws = Stream::new(1, 3, n).step(0);
+        let with = |cost: &dyn Fn(u32) -> f64, forbids: &dyn Fn(u32, u32) -> bool| {
+            let at = |at: u32| if forbids(at / n, at % n) { f64::INFINITY } else { cost(at) };
+            let costs: Vec<f64> = (0..n * n).map(at).collect();
+            Instance::from_costs("c", costs).unwrap()
+        };
+        let random = |at: u32| f64::from(1 + draws.below(at, 1000));
+        let roads = roads(n, 1);
+        let on_roads = |at: u32| f64::from(roads.distance(at / n, at % n));
+        // Of a twentieth of the pairs both directions, or one.
+        for both in [true, false] {
+            let forbids = |a: u32, b: u32| a != b && (a + b).is_multiple_of(20) && (both || a < b);
+            assert!(!differs_little_by_direction(&with(&random, &forbids)), "{both}");
+            let found = with(&on_roads, &forbids);
+            assert!(differs_little_by_direction(&found) && found.forbidden().is_some(), "{both}");
+            let tour = &solved(std::slice::from_ref(&found), 2)[0];
+            assert_eq!(found.forbidden_steps(tour), []);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
@@ -299,7 +300,7 @@ fn a_gpu_that_is_not_there_is_status_4() {
         .code(4)
         .stderr(remedy());
     // Few nodes are for CPU threads anyway, so nothing is said of a GPU where there is no driver of one.
-    if !std::path::Path::new("/dev/nvidiactl").exists() {
+    if !["/dev/nvidiactl", "/usr/lib/wsl/lib/libcuda.so.1"].iter().any(|path| Path::new(path).exists()) {
         antwarp(&["solve", &folder.instance, "--iterations", "1"])
             .assert()
             .success()
@@ -360,6 +361,16 @@ fn a_full_disk_does_not_lose_the_tour() {
         .stderr(contains("standard output"))
         .get_output()
         .clone();
+    fs::write(&tour, output.stdout).unwrap();
+    assert!(folder.checked(&tour) > 0);
+    // Several runs write what they can, too.
+    let output =
+        solve(&[&folder.instance, "--iterations", "3", "--runs", "2", "--tour", "-", "--svg", "/dev/full"])
+            .assert()
+            .code(5)
+            .stderr(contains("/dev/full").and(contains("; free some space")))
+            .get_output()
+            .clone();
     fs::write(&tour, output.stdout).unwrap();
     assert!(folder.checked(&tour) > 0);
     // A tour that is safe is not written twice.

@@ -8,6 +8,7 @@ use crate::world::{Folder, antwarp, json as read, solve};
 
 tests! {
     open_paths_by_options_alone,
+    a_proof_for_rounded_lengths_is_called_one_for_paths_too,
     fixed_edges_by_options_and_by_files,
     forbidden_edges_are_avoided_on_places_too,
     edges_of_directed_instances_have_a_direction,
@@ -124,6 +125,28 @@ fn open_paths_by_options_alone() {
         let tour = report["tour"].as_array().unwrap();
         assert!(end("--start").is_null() || tour[0] == end("--start"));
         assert!(end("--end").is_null() || tour[12] == end("--end"));
+    }
+}
+
+/// Few places are solved by their real lengths, others by lengths that are rounded internally; however that is proven, the parts of a
+/// report agree.
+fn a_proof_for_rounded_lengths_is_called_one_for_paths_too() {
+    let folder = Folder::new(5);
+    let places = |count: u32| -> String {
+        let place = |i: u32| format!("{}.5,{}.25\n", i * 37 % 101, i * i * 53 % 89);
+        std::iter::once("x,y\n".to_owned()).chain((1..=count).map(place)).collect()
+    };
+    for (count, options, reason) in [
+        (14, &[][..], "optimal-rounded"),
+        (14, &["--open"], "optimal"),
+        (14, &["--open", "--bound"], "optimal"),
+        (30, &["--open"], "optimal-rounded"),
+    ] {
+        let file = folder.file("places.csv", places(count).as_bytes());
+        let found = report(&folder, &[&[file.as_str()], options].concat());
+        assert_eq!(found["stopped_by"], reason, "{count} {options:?}");
+        let most = found["bound"]["most_percent"].as_f64().unwrap();
+        assert_eq!(most == 0.0, reason == "optimal", "{count} {options:?}: {most}");
     }
 }
 

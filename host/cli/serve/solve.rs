@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::refusal::{Kind, Refusal};
 use super::task::{Found, Limits, Task, made, on_the_globe};
 use crate::engine::StopReason;
-use crate::instance::{Ends, Instance, Unit};
+use crate::instance::{Ends, Instance, Unit, counted};
 
 /// A request.
 #[derive(Deserialize)]
@@ -39,7 +39,8 @@ pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Resu
     let (instance, unit) = request.instance(limits)?;
     let nodes = instance.len();
     if names.as_ref().is_some_and(|names| names.len() != nodes) {
-        let text = format!("give a name for each place, which are {nodes}");
+        let are = if nodes == 1 { "is" } else { "are" };
+        let text = format!("there {are} {}: give a name for each", counted(nodes, "place"));
         return Err(Refusal::new(Kind::Value, text));
     }
     let (ends, first) = request.ends(nodes)?;

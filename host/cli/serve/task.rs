@@ -72,8 +72,9 @@ const KICKS: u64 = 5;
 const MOST_SMALL: usize = 250;
 /// Most places if costs have directions: more were not tried. On ten instances each of 20, 50, 100 and 200 places, whose costs differ by
 /// direction as those of roads do, tours were on average .00, .14, .21 and .26 percent longer than the best known ones; those of the other
-/// search were .45, .93, 1.2 and 1.4 percent longer and took at least seven times as long.
+/// search were .45, .93, 1.2 and 1.4 percent longer and took at least five times as long.
 const MOST_DIRECTED: usize = 200;
+
 /// Returns the kicks for each place with which the search for small instances answers; `None` if it is not for this one.
 fn effort(instance: &Instance) -> Option<u32> {
     let places = instance.len();

@@ -248,7 +248,8 @@ fn lead(
                 (solution.cost, solution.tour) = (kept.cost, kept.tour.clone());
             }
             if solution.stopped_by == StopReason::Interrupt && is_optimal.load(Ordering::Relaxed) {
-                solution.stopped_by = StopReason::Optimal;
+                let is_exact = plan.instance.is_exact();
+                solution.stopped_by = if is_exact { StopReason::Optimal } else { StopReason::OptimalRounded };
             }
             solution.conclude(&plan.instance, plan.start);
         };

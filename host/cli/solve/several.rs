@@ -625,19 +625,22 @@ impl Several<'_> {
         // The error of an instance that could not be read is all there is to say.
         let Some(read) = entry.read() else { return Ok(()) };
         let write = |are_files: bool| {
-            self.write_tours(entry, runs, are_files)?;
-            self.write_pictures((entry, &read), runs, are_files)
+            let tours = self.write_tours(entry, runs, are_files);
+            let pictures = self.write_pictures((entry, &read), runs, are_files);
+            tours.and(pictures)
         };
-        write(true)?;
-        if self.args.runs.is_some() {
+        let report = || {
+            if self.args.runs.is_none() {
+                return Ok(());
+            }
             let name = entry.path.display().to_string();
             let line = Line { statistics: Statistics::of(&name, runs) };
             self.write_json(&mut self.ended(), &line)?;
-            if !self.args.outputs.quiet {
-                self.say(&line.statistics.line(runs.unit))?;
-            }
-        }
-        write(false)
+            if self.args.outputs.quiet { Ok(()) } else { self.say(&line.statistics.line(runs.unit)) }
+        };
+        // Whatever one of them cannot be written for, the others are.
+        let (files, said, others) = (write(true), report(), write(false));
+        files.and(said).and(others)
     }
 
     /// Writes the page and the drawings of the best tour, as [`Self::write_tours`] does.

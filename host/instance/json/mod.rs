@@ -523,9 +523,11 @@ impl Json<'_> {
                 .try_for_each(|geometry| self.geometries(&kind_of(geometry), geometry, None, rows)),
             "Feature" => {
                 let properties = value.get("properties").and_then(Value::as_object);
-                let property = |key: &&str| properties?.get(*key).filter(|value| !value.is_null());
-                let address = properties.and_then(address).map(Value::String);
+                let is_empty = |value: &Value| value.is_null() || value.as_str() == Some("");
+                let property = |key: &&str| properties?.get(*key).filter(|value| !is_empty(value));
                 let name = ["name", "Name", "NAME", "title", "label"].iter().find_map(property);
+                let address = if name.is_none() { properties.and_then(address) } else { None };
+                let address = address.map(Value::String);
                 let name = name.or(address.as_ref()).or_else(|| property(&"id")).or(value.get("id"));
                 let none = Value::Null;
                 let geometry = value.get("geometry").unwrap_or(&none);
@@ -558,14 +560,16 @@ const GEOJSON: [&str; 10] = [
     "Topology",
 ];
 
-/// Returns the address that the properties of a GeoJSON feature give, such as `addr:street` and `addr:housenumber` of OpenStreetMap.
+/// Returns the address that OpenStreetMap's properties of a GeoJSON feature give: street and house number, and the city if it is there.
+/// Without the number of a house, it would not tell places apart.
 fn address(properties: &Map<String, Value>) -> Option<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        _ => String::new(),
+    let part = |key: &str| match properties.get(key)? {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
     };
-    table::address(properties.iter().map(|(key, value)| (key.as_str(), text(value))))
+    let house = format!("{} {}", part("addr:street")?, part("addr:housenumber")?);
+    Some(part("addr:city").map_or(house.clone(), |city| format!("{house}, {city}")))
 }
 
 /// Returns the links of networkx adjacency lists, each from the node of its list to the node it names.

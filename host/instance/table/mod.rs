@@ -31,7 +31,6 @@ use header::Role;
 use number::{Spelling, is_none};
 
 pub(super) use brackets::is_array;
-pub(super) use naming::address;
 
 #[cfg(test)]
 mod tests;

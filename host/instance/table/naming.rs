@@ -358,22 +358,6 @@ fn is_street(table: &Table<'_>, column: usize) -> bool {
     }
 }
 
-/// Names a place that stands alone by its properties: its address, or its street and number in their order here, and the city.
-pub(crate) fn address<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> Option<String> {
-    let known: Vec<(Kind, String)> = properties
-        .filter(|(_, text)| !text.is_empty())
-        .filter_map(|(name, text)| Some((Kind::of(name)?, text)))
-        .collect();
-    let first = |kind: Kind| known.iter().find(|(other, _)| *other == kind).map(|(_, text)| text.as_str());
-    if let Some(address) = first(Kind::Address) {
-        return Some(address.to_owned());
-    }
-    first(Kind::Street)?;
-    let parts = known.iter().filter(|(kind, _)| matches!(kind, Kind::Street | Kind::House));
-    let street = parts.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ");
-    Some([Some(street.as_str()), first(Kind::City)].into_iter().flatten().collect::<Vec<_>>().join(", "))
-}
-
 /// Returns whether a column named like `no` holds the numbers of the houses in a street: it is behind the street; or it is in front of
 /// it, and its numbers are not those of the places.
 fn is_number_of(table: &Table<'_>, column: usize, street: usize) -> bool {

@@ -233,11 +233,11 @@ macro_rules! shuffles {
 shuffles! {
     /// Returns the value of lane `from`, modulo 32, or modulo the width of a piece.
     shuffle, shuffle_within, from, 31;
-    /// Returns the value of the lane `by` lanes below this one, modulo 32; its own where there is none.
+    /// Returns the value of the lane `by` modulo 32 lanes below this one; its own where there is none.
     shuffle_up, shuffle_up_within, by, 0;
-    /// Returns the value of the lane `by` lanes above this one, modulo 32; its own where there is none.
+    /// Returns the value of the lane `by` modulo 32 lanes above this one; its own where there is none.
     shuffle_down, shuffle_down_within, by, 31;
-    /// Returns the value of the lane whose number is this one's xor `by`, modulo 32.
+    /// Returns the value of the lane whose number is this one's xor `by` modulo 32.
     shuffle_xor, shuffle_xor_within, by, 31;
 }
 
