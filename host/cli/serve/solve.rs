@@ -38,9 +38,9 @@ pub fn answer(body: &[u8], limits: &Limits, interrupt: &Arc<AtomicBool>) -> Resu
     let (names, seed) = (request.names.clone(), request.seed);
     let (instance, unit) = request.instance(limits)?;
     let nodes = instance.len();
-    if names.as_ref().is_some_and(|names| names.len() != nodes) {
-        let are = if nodes == 1 { "is" } else { "are" };
-        let text = format!("there {are} {}: give a name for each", counted(nodes, "place"));
+    if let Some(given) = names.as_ref().map(Vec::len).filter(|&given| given != nodes) {
+        let (given, places) = (counted(given, "name"), counted(nodes, "place"));
+        let text = format!("`names` has {given} for {places}: give one for each place");
         return Err(Refusal::new(Kind::Value, text));
     }
     let (ends, first) = request.ends(nodes)?;
